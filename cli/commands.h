@@ -1,0 +1,9 @@
+/* commands.h - one command a file; each gets its own argv, with its name in argv[0], and returns the exit status. */
+#ifndef COMMANDS_H
+#define COMMANDS_H
+
+int command_convert(int argc, char **argv);
+int command_info(int argc, char **argv);
+int command_simulate(int argc, char **argv);
+
+#endif

@@ -1,0 +1,46 @@
+/* convert.c - smurf convert: any format in, any format out; split, cut or dithered on the way. */
+#include "commands.h"
+#include "dataset.h"
+#include "terminal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int command_convert(int argc, char **argv)
+{
+    struct dataset_options data = {.history = 64};
+    const char *to = NULL;
+    const struct option options[] = {
+        {0, "to", OPTION_TEXT, &to, "FORMAT", "csv, tsv, jsonl, json, rmtpp or pickle (default: by the suffix of OUT)"},
+        DATASET_OPTIONS(data),
+        {0, NULL, OPTION_FLAG, NULL, NULL, NULL},
+    };
+    const struct usage usage = {
+        .command = "convert",
+        .arguments = "IN OUT",
+        .summary = "Converts event data between formats, and splits, cuts into windows or dithers it on the way.",
+        .about = "IN is a file, '-' for standard input, or a directory that holds train, dev and test.\n"
+                 "OUT is a file or '-' for standard output; a directory where the data has several parts. A suffix\n"
+                 ".gz packs. OUT appears only once it is complete. Types that are words keep their names in CSV, TSV,\n"
+                 "JSON, JSON Lines and pickle; RMTPP text has numbers only.",
+        .example = "  smurf simulate hawkes --sequences 100 -o events.csv\n"
+                   "  smurf convert events.csv events.jsonl.gz\n"
+                   "  smurf convert events.csv parts --split 8:1:1 --to csv",
+        .options = options,
+        .least = 2,
+        .most = 2,
+    };
+    parse_options(&usage, argc, argv);
+    smurf_format format = dataset_format(to);
+    smurf_split split;
+    int status = dataset_load(&split, argv[0], &data);
+    if (status) return status;
+    if (split.dev || split.test) {
+        if (strcmp(argv[1], "-") == 0) usage_error("several parts cannot go to standard output: name a directory");
+        status = dataset_write_directory(&split, argv[1], format);
+    } else {
+        status = dataset_write_file(split.train, argv[1], format);
+    }
+    smurf_split_release(&split);
+    return status;
+}

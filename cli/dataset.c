@@ -1,0 +1,202 @@
+/* dataset.c - see dataset.h. */
+#include "dataset.h"
+
+#include "terminal.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+smurf_format dataset_format(const char *word)
+{
+    if (!word) return SMURF_FORMAT_AUTO;
+    smurf_format format = smurf_format_named(word);
+    if (!format) usage_error("'%s' is no format: choose csv, tsv, jsonl, json, rmtpp or pickle", word);
+    return format;
+}
+
+static smurf_read_config read_config(const struct dataset_options *o)
+{
+    smurf_read_config config;
+    smurf_read_config_init(&config);
+    config.format = dataset_format(o->from);
+    config.sequence_column = o->sequence;
+    config.time_column = o->time;
+    config.type_column = o->type;
+    config.events_path = o->events;
+    config.key = o->key;
+    config.unit = o->unit;
+    config.sort = o->sort;
+    if (o->types && strcmp(o->types, "words") != 0)
+        usage_error("--types takes 'words', not '%s' (the column is named with --type)", o->types);
+    config.types_are_words = o->types != NULL;
+    config.progress = terminal_progress;
+    return config;
+}
+
+/* ---- Splits ---------------------------------------------------------------------------------- */
+
+static void parse_shares(const char *text, double share[3])
+{
+    const char *p = text;
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        share[i] = strtod(p, &end);
+        if (end == p || *end != (i < 2 ? ':' : '\0') || !(share[i] >= 0))
+            usage_error("--split takes three shares such as 8:1:1, not '%s'", text);
+        p = end + 1;
+    }
+}
+
+static smurf_status split_at(smurf_split *out, const smurf_data *data, const char *text, smurf_error *err)
+{
+    smurf_moment from[2];
+    char *copy = strdup(text), *comma = copy ? strchr(copy, ',') : NULL;
+    if (comma) *comma = '\0';
+    smurf_status status = smurf_moment_parse(&from[0], copy ? copy : "", err);
+    from[1] = from[0];
+    if (!status && comma) status = smurf_moment_parse(&from[1], comma + 1, err);
+    free(copy);
+    return status ? status : smurf_split_by_time(out, data, from[0], from[1], err);
+}
+
+static smurf_status split(smurf_split *out, const struct dataset_options *o, smurf_error *err)
+{
+    if (!o->split && !o->split_at) return SMURF_OK;
+    smurf_data *whole = out->train;
+    smurf_status status;
+    if (o->split_at) {
+        status = split_at(out, whole, o->split_at, err);
+    } else {
+        double share[3];
+        parse_shares(o->split, share);
+        if (smurf_data_sequences(whole) == 1)
+            report_warning("there is one sequence: --split %s cuts it in time, with what came before as history", o->split);
+        status = smurf_split_by_share(out, whole, share, common.seed, err);
+    }
+    smurf_data_free(whole);
+    return status;
+}
+
+/* ---- Windows and dithering ------------------------------------------------------------------- */
+
+/* Replaces a part by what `result` holds. */
+static smurf_status replace(smurf_data **part, smurf_data *result, smurf_status status)
+{
+    if (status) return status;
+    smurf_data_free(*part);
+    *part = result;
+    return SMURF_OK;
+}
+
+static smurf_status cut(smurf_data **part, const struct dataset_options *o, smurf_error *err)
+{
+    smurf_data *result = NULL;
+    if (!o->window || !*part) return SMURF_OK;
+    smurf_status status = smurf_data_window(&result, *part, o->window, o->history, err);
+    return replace(part, result, status);
+}
+
+static double tick_of(const smurf_data *train, const char *text)
+{
+    if (strcmp(text, "auto") == 0) {
+        double tick = smurf_data_tick(train);
+        if (!(tick > 0)) report_warning("the times show no tick: nothing to dither");
+        return tick;
+    }
+    char *end;
+    double tick = strtod(text, &end);
+    if (!*text || *end || !(tick > 0) || tick > 1e300)
+        usage_error("--dither takes a tick above 0, or 'auto', not '%s'", text);
+    return tick;
+}
+
+static smurf_status dither(smurf_data **part, double tick, uint64_t seed, smurf_error *err)
+{
+    smurf_data *result = NULL;
+    if (!(tick > 0) || !*part) return SMURF_OK;
+    smurf_status status = smurf_data_dither(&result, *part, tick, seed, err);
+    return replace(part, result, status);
+}
+
+/* ---- Loading --------------------------------------------------------------------------------- */
+
+static smurf_status load(smurf_split *out, const char *path, const struct dataset_options *o, smurf_error *err)
+{
+    smurf_read_config config = read_config(o);
+    struct stat about;
+    bool directory = strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+    if (!directory) return smurf_data_read(&out->train, path, &config, err);
+    if (o->split || o->split_at) usage_error("'%s' is a directory and so split already: leave out --split", path);
+    return smurf_split_read(out, path, &config, err);
+}
+
+int dataset_load(smurf_split *out, const char *path, const struct dataset_options *o)
+{
+    smurf_error err = {0};
+    *out = (smurf_split){0};
+    if (o->split && o->split_at) usage_error("--split and --split-at exclude each other");
+    if (o->split) parse_shares(o->split, (double[3]){0});
+    smurf_status status = load(out, path, o, &err);
+    smurf_data **part[] = {&out->train, &out->dev, &out->test};
+    for (int i = 0; i < 3 && !status; i++) {
+        const char *remark;
+        for (size_t k = 0; *part[i] && (remark = smurf_data_remark(*part[i], k)); k++)
+            report_warning("%s: %s", smurf_data_source(*part[i]), remark);
+    }
+    if (!status) status = split(out, o, &err);
+    double tick = !status && o->dither ? tick_of(out->train, o->dither) : 0;
+    for (int i = 0; i < 3 && !status; i++) {
+        status = dither(part[i], tick, common.seed + (uint64_t)i, &err);
+        if (!status) status = cut(part[i], o, &err);
+    }
+    terminal_clear();
+    if (!status) return 0;
+    smurf_split_release(out);
+    return report_error(&err);
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+int dataset_write_file(const smurf_data *data, const char *path, smurf_format format)
+{
+    smurf_error err = {0};
+    smurf_write_config config;
+    smurf_write_config_init(&config);
+    config.format = format;
+    config.progress = terminal_progress;
+    smurf_status status = smurf_data_write(data, path, &config, &err);
+    terminal_clear();
+    return status ? report_error(&err) : 0;
+}
+
+int dataset_write_directory(const smurf_split *split, const char *directory, smurf_format format)
+{
+    static const char *const names[] = {"train", "dev", "test"};
+    static const char *const suffix[] = {[SMURF_FORMAT_CSV] = "csv",   [SMURF_FORMAT_TSV] = "tsv",
+                                         [SMURF_FORMAT_JSONL] = "jsonl", [SMURF_FORMAT_JSON] = "json",
+                                         [SMURF_FORMAT_RMTPP] = "txt", [SMURF_FORMAT_PICKLE] = "pkl"};
+    const smurf_data *part[] = {split->train, split->dev, split->test};
+    smurf_error err = {0};
+    if (!format) format = SMURF_FORMAT_JSONL;
+    if (mkdir(directory, 0777) != 0 && errno != EEXIST) {
+        fprintf(stderr, "smurf: cannot make the directory '%s': %s\n", directory, strerror(errno));
+        return 1;
+    }
+    for (int i = 0; i < 3; i++) {
+        char path[4096];
+        if (!part[i]) continue;
+        smurf_write_config config;
+        smurf_write_config_init(&config);
+        config.format = format;
+        config.key = names[i];
+        config.progress = terminal_progress;
+        snprintf(path, sizeof path, "%s/%s%s.%s", directory, format == SMURF_FORMAT_RMTPP ? "time-" : "", names[i],
+                 suffix[format]);
+        if (smurf_data_write(part[i], path, &config, &err)) return report_error(&err);
+    }
+    terminal_clear();
+    return 0;
+}

@@ -1,0 +1,48 @@
+/*
+ * dataset.h - from the words of a command line to a data set: reading, splitting, cutting, dithering.
+ *
+ * Every command that takes DATA takes these options and loads it the same way.
+ */
+#ifndef DATASET_H
+#define DATASET_H
+
+#include "option.h"
+#include "smurf.h"
+
+struct dataset_options {
+    const char *sequence, *time, *type, *types, *events, *key, *unit, *from;
+    int sort;
+    const char *split, *split_at, *dither;
+    size_t window, history;
+};
+
+/* The rows of an option table for them; o is a struct dataset_options. */
+#define DATASET_OPTIONS(o)                                                                                             \
+    {0, "sequence", OPTION_TEXT, &(o).sequence, "NAME", "column or field that tells sequences apart"},                 \
+        {0, "time", OPTION_TEXT, &(o).time, "NAME", "column or field of times: numbers or ISO-8601"},                  \
+        {0, "type", OPTION_TEXT, &(o).type, "NAME", "column or field of event types"},                                 \
+        {0, "types", OPTION_TEXT, &(o).types, "words", "take numbers in the type column as names"},                    \
+        {0, "events", OPTION_TEXT, &(o).events, "FILE", "RMTPP text: the file of types"},                              \
+        {0, "key", OPTION_TEXT, &(o).key, "NAME", "pickle or JSON: which list of sequences, such as train"},           \
+        {0, "unit", OPTION_TEXT, &(o).unit, "NAME", "unit of time, such as s, min or days"},                           \
+        {0, "from", OPTION_TEXT, &(o).from, "FORMAT", "csv, tsv, jsonl, json, rmtpp or pickle (default: by content)"}, \
+        {0, "sort", OPTION_FLAG, &(o).sort, NULL, "sort events that are out of order instead of failing"},             \
+        {0, "split", OPTION_TEXT, &(o).split, "8:1:1", "deal sequences into train, dev and test (one sequence: in time)"}, \
+        {0, "split-at", OPTION_TEXT, &(o).split_at, "TIME[,TIME]", "cut in time into train, (dev,) test; what came before is history"}, \
+        {0, "window", OPTION_COUNT, &(o).window, "N", "cut sequences into windows of N scored events"},                \
+        {0, "history", OPTION_COUNT, &(o).history, "N", "events before a window that are seen, not scored (default: 64)"}, \
+        {0, "dither", OPTION_TEXT, &(o).dither, "TICK", "spread rounded gaps within the tick ('auto': find it), by --seed"}
+
+/* Loads a file, standard input ("-") or a directory. Without a split, everything is in train and the other
+   two are NULL. Returns 0, or the exit status after saying what is wrong. */
+int dataset_load(smurf_split *out, const char *path, const struct dataset_options *options);
+
+/* Writes the parts into a directory, made if need be: train, dev, test with the suffix of the format. */
+int dataset_write_directory(const smurf_split *split, const char *directory, smurf_format format);
+/* Writes one file, or "-". */
+int dataset_write_file(const smurf_data *data, const char *path, smurf_format format);
+
+/* The format a word names; a usage error if it is none. NULL: SMURF_FORMAT_AUTO. */
+smurf_format dataset_format(const char *word);
+
+#endif

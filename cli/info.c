@@ -1,0 +1,63 @@
+/* info.c - smurf info: describes a data set, for people or (--json) for machines. */
+#include "commands.h"
+#include "dataset.h"
+#include "show_summary.h"
+#include "terminal.h"
+
+#include <stdio.h>
+
+/* Shows one part; *shown counts them, for the commas of JSON. */
+static int show(const smurf_data *data, const char *name, const smurf_data *train, int json, int *shown)
+{
+    smurf_error err;
+    smurf_summary summary;
+    if (!data) return 0;
+    if (smurf_data_summarise(&summary, data, train, &err)) return report_error(&err);
+    if (json) {
+        fputs(*shown ? ",\n" : "", stdout);
+        show_summary_json(stdout, name, data, &summary);
+    } else {
+        fputs(*shown ? "\n" : "", stdout);
+        show_summary(stdout, name, data, &summary, terminal_width(), terminal_utf8());
+    }
+    smurf_summary_release(&summary);
+    ++*shown;
+    return 0;
+}
+
+int command_info(int argc, char **argv)
+{
+    struct dataset_options data = {.history = 64};
+    int json = 0;
+    const struct option options[] = {
+        {0, "json", OPTION_FLAG, &json, NULL, "a JSON array, one object a part, instead of text"},
+        DATASET_OPTIONS(data),
+        {0, NULL, OPTION_FLAG, NULL, NULL, NULL},
+    };
+    const struct usage usage = {
+        .command = "info",
+        .arguments = "DATA",
+        .summary = "Describes event data: sizes, types, lengths, gaps, ties and the clock tick, time span, warnings.",
+        .about = "DATA is a file, '-' for standard input, or a directory that holds train, dev and test.\n"
+                 "Formats are told by content: CSV, TSV, JSON Lines, JSON, RMTPP text, pickle, each also gzipped.",
+        .example = "  smurf simulate hawkes --sequences 100 -o events.csv\n  smurf info events.csv",
+        .options = options,
+        .least = 1,
+        .most = 1,
+    };
+    parse_options(&usage, argc, argv);
+    smurf_split split;
+    int quiet = common.quiet;
+    common.quiet = 1; /* remarks are shown with the summary */
+    int status = dataset_load(&split, argv[0], &data);
+    common.quiet = quiet;
+    if (status) return status;
+    int shown = 0, single = !split.dev && !split.test;
+    if (json) fputs("[", stdout);
+    status = show(split.train, single ? argv[0] : "train", NULL, json, &shown);
+    if (!status) status = show(split.dev, "dev", split.train, json, &shown);
+    if (!status) status = show(split.test, "test", split.train, json, &shown);
+    if (json) fputs("]\n", stdout);
+    smurf_split_release(&split);
+    return status;
+}

@@ -1,0 +1,226 @@
+/* option.c - see option.h. */
+#include "option.h"
+
+#include "smurf.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct common common = {.seed = 1};
+
+static int help_flag, version_flag, man_flag;
+static const struct option common_options[] = {
+    {0, "threads", OPTION_COUNT, &common.threads, "N", "use N cores (default: all)"},
+    {0, "seed", OPTION_SEED, &common.seed, "N", "seed of everything random (default: 1)"},
+    {'q', "quiet", OPTION_FLAG, &common.quiet, NULL, "no progress and no remarks"},
+    {'h', "help", OPTION_FLAG, &help_flag, NULL, "show this help"},
+    {0, "version", OPTION_FLAG, &version_flag, NULL, "show the version"},
+    {0, NULL, OPTION_FLAG, NULL, NULL, NULL},
+};
+static const struct option hidden_options[] = {
+    {0, "man", OPTION_FLAG, &man_flag, NULL, NULL},
+    {0, NULL, OPTION_FLAG, NULL, NULL, NULL},
+};
+
+void usage_error(const char *format, ...)
+{
+    va_list args;
+    fputs("smurf: ", stderr);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    exit(2);
+}
+
+/* ---- Help ------------------------------------------------------------------------------------ */
+
+/* Words of text between columns indent and 78; the first line starts at column `at`. */
+static void print_wrapped(FILE *out, const char *text, int indent, int at)
+{
+    while (*text) {
+        int n = (int)strcspn(text, " ");
+        if (at + n > 78 && at > indent) {
+            fprintf(out, "\n%*s", indent, "");
+            at = indent;
+        }
+        fprintf(out, "%.*s", n, text);
+        at += n;
+        text += n;
+        if (*text == ' ') text++, fputc(' ', out), at++;
+    }
+    fputc('\n', out);
+}
+
+static void print_options(FILE *out, const struct option *options)
+{
+    for (const struct option *o = options; o->name; o++) {
+        char left[64];
+        int n = o->letter ? snprintf(left, sizeof left, "  -%c, --%s", o->letter, o->name)
+                          : snprintf(left, sizeof left, "      --%s", o->name);
+        if (o->argument) n += snprintf(left + n, sizeof left - (size_t)n, " %s", o->argument);
+        fprintf(out, "%-27s ", left);
+        print_wrapped(out, o->about, 28, n > 27 ? n + 1 : 28);
+    }
+}
+
+static void print_help(FILE *out, const struct usage *u)
+{
+    fprintf(out, "usage: smurf %s %s [OPTIONS]\n\n", u->command, u->arguments);
+    print_wrapped(out, u->summary, 0, 0);
+    if (u->about) fprintf(out, "\n%s\n", u->about);
+    fprintf(out, "\nOptions\n");
+    print_options(out, u->options);
+    print_options(out, common_options);
+    if (u->more) u->more(out);
+    if (u->example) fprintf(out, "\nExample\n%s\n", u->example);
+}
+
+/* Text for roff: backslashes and leading dots are special. */
+static void print_roff(FILE *out, const char *text)
+{
+    for (const char *p = text; *p; p++) {
+        if (p == text || p[-1] == '\n') {
+            if (*p == '.' || *p == '\'') fputs("\\&", out);
+            if (*p == '\n') {
+                fputs(".PP\n", out);
+                continue;
+            }
+        }
+        if (*p == '\\')
+            fputs("\\e", out);
+        else if (*p == '-')
+            fputs("\\-", out);
+        else
+            fputc(*p, out);
+    }
+    fputc('\n', out);
+}
+
+static void print_man_options(FILE *out, const struct option *options)
+{
+    for (const struct option *o = options; o->name; o++) {
+        fputs(".TP\n", out);
+        if (o->letter) fprintf(out, "\\fB\\-%c\\fR, ", o->letter);
+        fprintf(out, "\\fB\\-\\-%s\\fR", o->name);
+        if (o->argument) fprintf(out, " \\fI%s\\fR", o->argument);
+        fputc('\n', out);
+        print_roff(out, o->about);
+    }
+}
+
+static void print_man(FILE *out, const struct usage *u)
+{
+    fprintf(out, ".TH SMURF-%s 1 \"\" \"smurf %s\"\n.SH NAME\nsmurf-%s \\- ", u->command, smurf_version(), u->command);
+    print_roff(out, u->summary);
+    fprintf(out, ".SH SYNOPSIS\n\\fBsmurf %s\\fR %s [OPTIONS]\n", u->command, u->arguments);
+    fprintf(out, ".SH DESCRIPTION\n");
+    print_roff(out, u->about ? u->about : u->summary);
+    fprintf(out, ".SH OPTIONS\n");
+    print_man_options(out, u->options);
+    print_man_options(out, common_options);
+    if (u->more) {
+        fputs(".SH NOTES\n.nf\n", out);
+        fflush(out);
+        u->more(out);
+        fputs(".fi\n", out);
+    }
+    if (u->example) {
+        fprintf(out, ".SH EXAMPLE\n.nf\n");
+        print_roff(out, u->example);
+        fprintf(out, ".fi\n");
+    }
+    fprintf(out, ".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage.\n.SH SEE ALSO\n.BR smurf (1)\n");
+}
+
+/* ---- Parsing --------------------------------------------------------------------------------- */
+
+static const struct option *find_option(const struct usage *u, const char *name, size_t n, char letter)
+{
+    const struct option *tables[] = {u->options, common_options, hidden_options};
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
+        for (const struct option *o = tables[t]; o->name; o++) {
+            if (name && strlen(o->name) == n && memcmp(o->name, name, n) == 0) return o;
+            if (!name && letter && o->letter == letter) return o;
+        }
+    return NULL;
+}
+
+static void set_option(const struct option *o, const char *text)
+{
+    char *end = NULL;
+    errno = 0;
+    switch (o->kind) {
+    case OPTION_FLAG: *(int *)o->value = 1; return;
+    case OPTION_TEXT: *(const char **)o->value = text; return;
+    case OPTION_NUMBER: {
+        double number = strtod(text, &end);
+        if (*text && !*end && isfinite(number)) {
+            *(double *)o->value = number;
+            return;
+        }
+        usage_error("--%s takes a number, not '%s'", o->name, text);
+    }
+    case OPTION_COUNT:
+    case OPTION_SEED: {
+        unsigned long long number = strtoull(text, &end, 10);
+        if (!*text || *end || errno || text[0] == '-' || text[0] == '+')
+            usage_error("--%s takes a whole number, 0 or more, not '%s'", o->name, text);
+        if (o->kind == OPTION_SEED)
+            *(uint64_t *)o->value = number;
+        else
+            *(size_t *)o->value = (size_t)number;
+    }
+    }
+}
+
+/* Parses the option at argv[*i]; moves *i past an argument it takes. */
+static void parse_one(const struct usage *u, int argc, char **argv, int *i)
+{
+    const char *text = argv[*i], *value = NULL;
+    const struct option *o;
+    if (text[1] == '-') {
+        size_t n = strcspn(text + 2, "=");
+        o = find_option(u, text + 2, n, 0);
+        if (text[2 + n]) value = text + 3 + n;
+    } else {
+        o = find_option(u, NULL, 0, text[1]);
+        if (text[2]) value = text + 2;
+    }
+    if (!o) usage_error("unknown option '%s' (smurf %s --help lists them)", text, u->command);
+    if (o->kind == OPTION_FLAG && value) usage_error("--%s takes no argument", o->name);
+    if (o->kind != OPTION_FLAG && !value) {
+        if (*i + 1 >= argc) usage_error("--%s needs an argument: %s", o->name, o->argument);
+        value = argv[++*i];
+    }
+    set_option(o, value);
+}
+
+int parse_options(const struct usage *usage, int argc, char **argv)
+{
+    int n = 0;
+    for (int i = 1, plain = 0; i < argc; i++) {
+        if (!plain && strcmp(argv[i], "--") == 0)
+            plain = 1;
+        else if (!plain && argv[i][0] == '-' && argv[i][1])
+            parse_one(usage, argc, argv, &i);
+        else
+            argv[n++] = argv[i];
+        if (help_flag || man_flag) {
+            (man_flag ? print_man : print_help)(stdout, usage);
+            exit(fflush(stdout) ? 1 : 0);
+        }
+        if (version_flag) {
+            printf("smurf %s (%s)\n", smurf_version(), smurf_features());
+            exit(0);
+        }
+    }
+    if (n < usage->least || (usage->most >= 0 && n > usage->most))
+        usage_error("%s: smurf %s %s (smurf %s --help tells more)",
+                    n < usage->least ? "too few arguments" : "too many arguments", usage->command, usage->arguments,
+                    usage->command);
+    return n;
+}

@@ -1,0 +1,59 @@
+/*
+ * option.h - one table of options a command: it parses the command line, prints the help and makes the man page.
+ *
+ *     const struct option options[] = {
+ *         {'o', "output", OPTION_TEXT, &output, "FILE", "where to write"},
+ *         {0}};
+ *     const struct usage usage = {"simulate", "PROCESS [NAME=VALUE ...]", "one line", "more text", "example", options};
+ *     int n = parse_options(&usage, argc, argv);
+ */
+#ifndef OPTION_H
+#define OPTION_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+enum option_kind {
+    OPTION_FLAG,   /* int: set to 1 */
+    OPTION_TEXT,   /* const char * */
+    OPTION_COUNT,  /* size_t: a whole number, 0 or more */
+    OPTION_NUMBER, /* double: finite */
+    OPTION_SEED,   /* uint64_t */
+};
+
+struct option {
+    char letter; /* 0: none */
+    const char *name;
+    enum option_kind kind;
+    void *value;
+    const char *argument; /* its name in the help; NULL for flags */
+    const char *about;
+};
+
+struct usage {
+    const char *command;   /* "convert" */
+    const char *arguments; /* "IN OUT" */
+    const char *summary;   /* one line, for the list of commands too */
+    const char *about;     /* paragraphs for help and man page; may be NULL */
+    const char *example;   /* lines of shell; each is run by a test */
+    const struct option *options; /* ends with an entry without a name */
+    int least, most;              /* how many arguments there must be; most < 0: any number */
+    void (*more)(FILE *out);      /* further help, such as a list; may be NULL */
+};
+
+/* What every command understands. */
+struct common {
+    size_t threads; /* 0: all cores */
+    uint64_t seed;
+    int quiet;
+};
+extern struct common common;
+
+/* Parses argv[1..], leaves the arguments that are no options in argv[0..n-1] and returns n. Handles --help and
+   --version. Anything wrong: a message that says what to do, and exit status 2. */
+int parse_options(const struct usage *usage, int argc, char **argv);
+
+/* Prints to standard error "smurf: ..." and exits with status 2. */
+void usage_error(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+#endif

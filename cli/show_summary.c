@@ -1,0 +1,394 @@
+/* show_summary.c - see show_summary.h. One function a paragraph of the page. */
+#include "show_summary.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { TEXT = 64, TOP_TYPES = 12, NAME_COLUMNS = 24, BAR_COLUMNS = 20, CELL = 8, ROWS = 6 };
+
+/* What every paragraph needs. */
+struct page {
+    FILE *out;
+    const smurf_data *data;
+    const smurf_summary *s;
+    int width, utf8;
+};
+
+/* ---- Numbers --------------------------------------------------------------------------------- */
+
+/* 1234567 as "1,234,567". */
+static const char *count_text(char out[TEXT], size_t n)
+{
+    char digits[TEXT];
+    int length = snprintf(digits, sizeof digits, "%zu", n), used = 0;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0) out[used++] = ',';
+        out[used++] = digits[i];
+    }
+    out[used] = '\0';
+    return out;
+}
+
+static void strip_zeros(char *text)
+{
+    if (!strchr(text, '.')) return;
+    size_t n = strlen(text);
+    while (text[n - 1] == '0') n--;
+    if (text[n - 1] == '.') n--;
+    text[n] = '\0';
+}
+
+/* x to three digits or to its last whole digit, in at most CELL - 1 columns: "0.0123", "52100", "1.67e-5". */
+static const char *number_text(char out[TEXT], double x)
+{
+    if (isnan(x)) return strcpy(out, "-");
+    double size = fabs(x);
+    if (x == 0 || (size >= 0.000995 && size < 999999.5)) {
+        int lead = x == 0 ? 0 : (int)floor(log10(size) + 1e-9);
+        snprintf(out, TEXT, "%.*f", lead >= 2 ? 0 : 2 - lead, x);
+        strip_zeros(out);
+        return out;
+    }
+    snprintf(out, TEXT, "%.2e", x);
+    int exponent = atoi(strchr(out, 'e') + 1);
+    *strchr(out, 'e') = '\0';
+    strip_zeros(out);
+    snprintf(out + strlen(out), TEXT - strlen(out), "e%d", exponent);
+    return out;
+}
+
+/* Seconds in the unit people would say: "1.5 h". */
+static const char *duration_text(char out[TEXT], double seconds)
+{
+    static const struct {
+        double size;
+        const char *name;
+    } unit[] = {{365.25 * 86400, "y"}, {86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"},
+                {1e-3, "ms"},          {1e-6, "us"}};
+    size_t i = 0, last = sizeof unit / sizeof *unit - 1;
+    if (seconds == 0) i = 4;
+    while (seconds != 0 && i < last && seconds < unit[i].size) i++;
+    double x = seconds / unit[i].size;
+    snprintf(out, TEXT, "%.*f", x < 10 ? 1 : 0, x);
+    strip_zeros(out);
+    size_t n = strlen(out);
+    snprintf(out + n, TEXT - n, " %s", unit[i].name);
+    return out;
+}
+
+/* A share in percent, with digits where it is small. */
+static const char *percent_text(char out[TEXT], size_t part, size_t whole)
+{
+    double percent = whole > 0 ? 100 * (double)part / (double)whole : 0;
+    snprintf(out, TEXT, "%.*f%%", part > 0 && percent < 0.1 ? 3 : 1, percent);
+    return out;
+}
+
+const char *moment_text(char out[MOMENT_TEXT], smurf_moment moment, int calendar)
+{
+    char fraction[16];
+    snprintf(fraction, sizeof fraction, "%.9f", moment.fraction);
+    if (fraction[0] == '1') snprintf(fraction, sizeof fraction, "0.999999999");
+    strip_zeros(fraction);
+    time_t seconds = (time_t)moment.whole;
+    struct tm date;
+    if (calendar && gmtime_r(&seconds, &date)) {
+        size_t n = strftime(out, MOMENT_TEXT, "%Y-%m-%dT%H:%M:%S", &date);
+        snprintf(out + n, MOMENT_TEXT - n, "%sZ", fraction + 1);
+    } else if (moment.whole >= 0 || moment.fraction <= 0) {
+        snprintf(out, MOMENT_TEXT, "%" PRId64 "%s", moment.whole, fraction + 1);
+    } else {
+        snprintf(fraction, sizeof fraction, "%.9f", 1 - moment.fraction);
+        strip_zeros(fraction);
+        snprintf(out, MOMENT_TEXT, "-%" PRIu64 "%s", ~(uint64_t)moment.whole, fraction + 1);
+    }
+    return out;
+}
+
+/* ---- Text ------------------------------------------------------------------------------------ */
+
+/* Writes a name in exactly `columns` columns, one a character, cut with '~' where it is longer. Control
+   characters become '?'. */
+static void put_name(FILE *out, const char *name, int columns)
+{
+    int length = 0, used = 0;
+    for (const char *c = name; *c; c++) length += ((unsigned char)*c & 0xc0) != 0x80;
+    int keep = length > columns ? columns - 1 : length;
+    for (const char *c = name; *c; c++) {
+        if (((unsigned char)*c & 0xc0) != 0x80 && used++ == keep) break;
+        putc((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c, out);
+    }
+    if (keep < length) putc('~', out);
+    for (int i = keep < length ? columns : length; i < columns; i++) putc(' ', out);
+}
+
+/* A bar of `eighths` eighths of a column, two columns to the right. */
+static void put_bar(const struct page *p, int eighths)
+{
+    static const char *const part[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    if (eighths >= (p->utf8 ? 1 : 8)) fputs("  ", p->out);
+    for (int i = 0; i < eighths / 8; i++) fputs(p->utf8 ? "█" : "#", p->out);
+    if (p->utf8) fputs(part[eighths % 8], p->out);
+}
+
+/* Words, broken at spaces so that lines stay within the page; later lines start at column `indent`. */
+static void put_words(const struct page *p, const char *text, int column, int indent)
+{
+    while (*text) {
+        size_t n = strcspn(text, " ");
+        int columns = 0;
+        for (size_t i = 0; i < n; i++) columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+        if (column > indent && column + 1 + columns > p->width) {
+            fprintf(p->out, "\n%*s", indent, "");
+            column = indent;
+        } else if (column > indent) {
+            putc(' ', p->out);
+            column++;
+        }
+        fwrite(text, 1, n, p->out);
+        column += columns;
+        text += n + (text[n] == ' ');
+    }
+    putc('\n', p->out);
+}
+
+/* ---- Paragraphs ------------------------------------------------------------------------------ */
+
+static void put_counts(const struct page *p)
+{
+    const smurf_summary *s = p->s;
+    char a[TEXT], b[TEXT], c[TEXT], d[TEXT];
+    double least = s->length[0], most = s->length[SMURF_QUANTILES - 1];
+    fprintf(p->out, "  sequences  %s", count_text(a, s->sequences));
+    if (least < most) {
+        fprintf(p->out, " of %s to %s events (median %s, mean %s)", count_text(a, (size_t)least),
+                count_text(b, (size_t)most), number_text(c, s->length[SMURF_QUANTILES / 2]),
+                number_text(d, s->length_mean));
+    } else if (s->sequences > 1) {
+        fprintf(p->out, " of %s event%s each", count_text(a, (size_t)most), most == 1 ? "" : "s");
+    }
+    if (s->empty_sequences > 0) fprintf(p->out, ", %s empty", count_text(a, s->empty_sequences));
+    fprintf(p->out, "\n  events     %s\n  gaps       %s", count_text(a, s->events), count_text(b, s->gaps));
+    if (s->scored != s->gaps) fprintf(p->out, ", of which %s are scored", count_text(a, s->scored));
+    putc('\n', p->out);
+}
+
+static void put_time(const struct page *p)
+{
+    const smurf_summary *s = p->s;
+    const char *unit = smurf_data_unit(p->data);
+    int calendar = smurf_data_is_calendar(p->data);
+    char from[MOMENT_TEXT], to[MOMENT_TEXT], a[TEXT], b[TEXT];
+    if (s->events == 0) return;
+    fprintf(p->out, "  time       %s to %s", moment_text(from, s->earliest, calendar),
+            moment_text(to, s->latest, calendar));
+    fprintf(p->out, "%s%s\n  observed   ", *unit && !calendar ? " " : "", calendar ? "" : unit);
+    if (s->windows_known == 0) {
+        fputs("end of observation unknown\n", p->out);
+    } else if (s->windows_known == s->sequences) {
+        fputs("end of observation known\n", p->out);
+    } else {
+        fprintf(p->out, "end of observation known for %s of %s sequences\n", count_text(a, s->windows_known),
+                count_text(b, s->sequences));
+    }
+}
+
+static void put_clock(const struct page *p)
+{
+    const smurf_summary *s = p->s;
+    const char *unit = smurf_data_unit(p->data);
+    char a[TEXT], b[TEXT];
+    if (s->gaps == 0) return;
+    fputs("  clock      ", p->out);
+    if (s->tick > 0) {
+        fprintf(p->out, "ticks of %s%s%s", number_text(a, s->tick), *unit ? " " : "", unit);
+        double per = 1 / s->tick;
+        if (per > 1.5 && per < 1e6 && fabs(per - rint(per)) < 1e-9 * per) fprintf(p->out, " (1/%.0f)", per);
+    } else {
+        fputs("no ticks seen", p->out);
+    }
+    if (s->ties == 0) {
+        fputs(", no ties\n", p->out);
+    } else {
+        fprintf(p->out, ", %s tie%s (%s of the gaps)\n", count_text(a, s->ties), s->ties == 1 ? "" : "s",
+                percent_text(b, s->ties, s->gaps));
+    }
+}
+
+static void put_quantiles(const struct page *p)
+{
+    const smurf_summary *s = p->s;
+    const char *unit = smurf_data_unit(p->data);
+    int seconds = strcmp(unit, "s") == 0;
+    char a[TEXT], b[TEXT];
+    if (s->gaps == 0) return;
+    fprintf(p->out, "\n  gaps%s%s: mean %s, standard deviation %s\n  ", *unit ? " in " : "", unit,
+            number_text(a, s->gap_mean), number_text(b, s->gap_sd));
+    for (int q = 0; q < SMURF_QUANTILES; q++) {
+        snprintf(a, sizeof a, "%.0f%%", 100 * smurf_quantile_levels[q]);
+        const char *name = q == 0                     ? "min"
+                           : q == SMURF_QUANTILES - 1 ? "max"
+                           : q == SMURF_QUANTILES / 2 ? "median"
+                                                      : a;
+        fprintf(p->out, "%*s", CELL, name);
+    }
+    fputs("\n  ", p->out);
+    for (int q = 0; q < SMURF_QUANTILES; q++) fprintf(p->out, "%*s", CELL, number_text(a, s->gap[q]));
+    if (seconds) fputs("\n  ", p->out);
+    for (int q = 0; seconds && q < SMURF_QUANTILES; q++)
+        fprintf(p->out, "%*s", CELL, duration_text(a, s->gap[q]));
+    putc('\n', p->out);
+}
+
+/* The line below the histogram and its labels. */
+struct axis {
+    unsigned char mark[2 * SMURF_BINS];
+    char label[3 * SMURF_BINS + 1];
+    int columns, used, labels;
+};
+
+/* Marks column `at` and writes x below it, unless the label before is in the way. */
+static void mark_axis(struct axis *axis, int at, double x)
+{
+    char text[TEXT];
+    int n = (int)strlen(number_text(text, x)), start = at < (n - 1) / 2 ? 0 : at - (n - 1) / 2;
+    axis->mark[at] = 1;
+    if (axis->labels > 0 && start <= axis->used) return;
+    memset(axis->label + axis->used, ' ', (size_t)(start - axis->used));
+    memcpy(axis->label + start, text, (size_t)n);
+    axis->used = start + n;
+    axis->label[axis->used] = '\0';
+    axis->labels++;
+}
+
+/* Marks at 1, 10, 100, ... of the unit; at 1, 2, 5, 10, ... where a decade is wide; else at the ends. */
+static void put_axis(const struct page *p, int columns)
+{
+    static const double mantissa[] = {1, 2, 5};
+    double low = p->s->bin_low, high = p->s->bin_high, decade = columns / (high - low);
+    struct axis axis = {.columns = columns};
+    for (int e = (int)floor(low); e <= (int)ceil(high); e++)
+        for (int m = 0; m < (decade >= 15 ? 3 : 1); m++) {
+            double place = (e + log10(mantissa[m]) - low) * decade + 1e-9;
+            if (place >= 0 && place < columns) mark_axis(&axis, (int)place, mantissa[m] * pow(10, e));
+        }
+    if (axis.labels < 2) {
+        axis = (struct axis){.columns = columns};
+        mark_axis(&axis, 0, pow(10, low));
+        mark_axis(&axis, columns - 1, pow(10, high));
+    }
+    fputs("    ", p->out);
+    for (int i = 0; i < columns; i++)
+        fputs(p->utf8 ? (axis.mark[i] ? "┴" : "─") : (axis.mark[i] ? "+" : "-"), p->out);
+    fprintf(p->out, "\n    %s\n", axis.label);
+}
+
+static void put_histogram(const struct page *p)
+{
+    static const char *const block[] = {"", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    const smurf_summary *s = p->s;
+    const char *unit = smurf_data_unit(p->data);
+    int each = p->width >= 2 * SMURF_BINS + 8 ? 2 : 1;
+    size_t most = 0;
+    for (int i = 0; i < SMURF_BINS; i++) most = s->bin[i] > most ? s->bin[i] : most;
+    if (most == 0) return;
+    fprintf(p->out, "\n  how the gaps spread%s%s%s\n", *unit ? ", in " : "", unit,
+            s->ties > 0 ? " (logarithmic, ties left out)" : " (logarithmic)");
+    for (int row = ROWS - 1; row >= 0; row--) {
+        int blanks = 4;
+        for (int i = 0; i < SMURF_BINS * each; i++) {
+            size_t count = s->bin[i / each];
+            int eighths = (int)ceil(8.0 * ROWS * (double)count / (double)most) - 8 * row;
+            eighths = eighths < 0 ? 0 : eighths > 8 ? 8 : eighths;
+            if (!p->utf8) eighths = eighths >= 4 || (row == 0 && count > 0) ? 8 : 0;
+            if (eighths == 0) {
+                blanks++;
+                continue;
+            }
+            fprintf(p->out, "%*s%s", blanks, "", p->utf8 ? block[eighths] : "#");
+            blanks = 0;
+        }
+        putc('\n', p->out);
+    }
+    put_axis(p, SMURF_BINS * each);
+}
+
+/* Indices of the most frequent types, most frequent first; returns how many. */
+static int find_top_types(const smurf_summary *s, uint32_t top[TOP_TYPES])
+{
+    int n = 0;
+    for (uint32_t k = 0; k < s->types; k++) {
+        int at = n;
+        while (at > 0 && s->type_count[top[at - 1]] < s->type_count[k]) at--;
+        if (at == TOP_TYPES || s->type_count[k] == 0) continue;
+        if (n < TOP_TYPES) n++;
+        memmove(top + at + 1, top + at, (size_t)(n - 1 - at) * sizeof *top);
+        top[at] = k;
+    }
+    return n;
+}
+
+static void put_type(const struct page *p, uint32_t type, int columns, int digits, size_t most)
+{
+    char a[TEXT], b[TEXT];
+    size_t count = p->s->type_count[type];
+    const char *name = smurf_data_type_name(p->data, type);
+    fputs("    ", p->out);
+    if (name) {
+        put_name(p->out, name, columns);
+    } else {
+        fprintf(p->out, "%*" PRIu32, columns, type);
+    }
+    fprintf(p->out, "  %*s  %6s", digits, count_text(a, count), percent_text(b, count, p->s->events));
+    put_bar(p, (int)rint(8.0 * BAR_COLUMNS * (double)count / (double)most));
+    putc('\n', p->out);
+}
+
+static void put_types(const struct page *p)
+{
+    const smurf_summary *s = p->s;
+    uint32_t top[TOP_TYPES];
+    int n = find_top_types(s, top), columns = 4, digits;
+    char a[TEXT];
+    fprintf(p->out, "\n  types      %" PRIu32, s->types);
+    if (s->types_seen < s->types) fprintf(p->out, ", of which %" PRIu32 " occur", s->types_seen);
+    putc('\n', p->out);
+    if (n < 2) return;
+    for (int i = 0; i < n; i++) {
+        const char *name = smurf_data_type_name(p->data, top[i]);
+        int length = 0;
+        for (const char *c = name ? name : ""; *c; c++) length += ((unsigned char)*c & 0xc0) != 0x80;
+        if (length > columns) columns = length < NAME_COLUMNS ? length : NAME_COLUMNS;
+    }
+    size_t most = s->type_count[top[0]], rest = s->events;
+    digits = (int)strlen(count_text(a, most));
+    for (int i = 0; i < n; i++) {
+        put_type(p, top[i], columns, digits, most);
+        rest -= s->type_count[top[i]];
+    }
+    if (s->types_seen > (uint32_t)n)
+        fprintf(p->out, "    ... and %" PRIu32 " more with %s event%s\n", s->types_seen - (uint32_t)n,
+                count_text(a, rest), rest == 1 ? "" : "s");
+}
+
+void show_summary(FILE *out, const char *title, const smurf_data *data, const smurf_summary *s, int width,
+                  int utf8)
+{
+    struct page page = {out, data, s, width, utf8};
+    const char *source = smurf_data_source(data);
+    fprintf(out, strcmp(title, source) ? "%s: %s\n\n" : "%s\n\n", title, source);
+    put_counts(&page);
+    put_time(&page);
+    put_clock(&page);
+    put_types(&page);
+    put_quantiles(&page);
+    put_histogram(&page);
+    if (s->warnings > 0) putc('\n', out);
+    for (size_t i = 0; i < s->warnings; i++) {
+        fputs("  warning:", out);
+        put_words(&page, s->warning[i], 10, 4);
+    }
+}

@@ -1,0 +1,155 @@
+/* show_summary_json.c - see show_summary.h. */
+#include "show_summary.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Bytes of the well-formed UTF-8 character at text, 0 where there is none. */
+static int character_length(const unsigned char *text)
+{
+    unsigned char c = text[0];
+    int n = c < 0x80                ? 1
+            : c >= 0xc2 && c < 0xe0 ? 2
+            : c >= 0xe0 && c < 0xf0 ? 3
+            : c >= 0xf0 && c < 0xf5 ? 4
+                                    : 0;
+    for (int i = 1; i < n; i++)
+        if ((text[i] & 0xc0) != 0x80) return 0;
+    if ((c == 0xe0 && text[1] < 0xa0) || (c == 0xed && text[1] > 0x9f) || (c == 0xf0 && text[1] < 0x90) ||
+        (c == 0xf4 && text[1] > 0x8f))
+        return 0;
+    return n;
+}
+
+/* A JSON string; bytes that are no UTF-8 become U+FFFD. */
+static void put_string(FILE *out, const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    putc('"', out);
+    while (*c) {
+        int n = character_length(c);
+        if (n == 0) {
+            fputs("\\ufffd", out);
+            n = 1;
+        } else if (*c == '"' || *c == '\\') {
+            fprintf(out, "\\%c", *c);
+        } else if (*c < 0x20) {
+            fprintf(out, "\\u%04x", *c);
+        } else {
+            fwrite(c, 1, (size_t)n, out);
+        }
+        c += n;
+    }
+    putc('"', out);
+}
+
+/* The shortest decimal that reads back as x. */
+static void put_number(FILE *out, double x)
+{
+    char text[40];
+    if (!isfinite(x)) {
+        fputs("null", out);
+        return;
+    }
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, x);
+        if (strtod(text, NULL) == x) break;
+    }
+    fputs(text, out);
+}
+
+static void put_numbers(FILE *out, const char *key, const double *x, int n)
+{
+    fprintf(out, ",\"%s\":[", key);
+    for (int i = 0; i < n; i++) {
+        if (i > 0) putc(',', out);
+        put_number(out, x[i]);
+    }
+    putc(']', out);
+}
+
+static void put_field(FILE *out, const char *key, double x)
+{
+    fprintf(out, ",\"%s\":", key);
+    put_number(out, x);
+}
+
+static void put_count(FILE *out, const char *key, size_t n)
+{
+    fprintf(out, ",\"%s\":%zu", key, n);
+}
+
+static void put_moment(FILE *out, const char *key, const smurf_data *data, const smurf_summary *s,
+                       smurf_moment m)
+{
+    char text[MOMENT_TEXT];
+    int calendar = smurf_data_is_calendar(data);
+    fprintf(out, ",\"%s\":", key);
+    if (s->events == 0) {
+        fputs("null", out);
+    } else if (calendar) {
+        put_string(out, moment_text(text, m, calendar));
+    } else if (m.whole > -(1 << 20) && m.whole < 1 << 20) {
+        put_number(out, (double)m.whole + m.fraction);
+    } else {
+        fputs(moment_text(text, m, calendar), out);
+    }
+}
+
+static void put_type_list(FILE *out, const smurf_data *data, const smurf_summary *s)
+{
+    if (s->types > 0 && smurf_data_type_name(data, 0)) {
+        fputs(",\"type_names\":[", out);
+        for (uint32_t k = 0; k < s->types; k++) {
+            if (k > 0) putc(',', out);
+            put_string(out, smurf_data_type_name(data, k));
+        }
+        putc(']', out);
+    } else {
+        fputs(",\"type_names\":null", out);
+    }
+    fputs(",\"type_count\":[", out);
+    for (uint32_t k = 0; k < s->types; k++) fprintf(out, "%s%zu", k > 0 ? "," : "", s->type_count[k]);
+    putc(']', out);
+}
+
+void show_summary_json(FILE *out, const char *title, const smurf_data *data, const smurf_summary *s)
+{
+    fputs("{\"title\":", out);
+    put_string(out, title);
+    fputs(",\"source\":", out);
+    put_string(out, smurf_data_source(data));
+    fputs(",\"unit\":", out);
+    put_string(out, smurf_data_unit(data));
+    fprintf(out, ",\"calendar\":%s", smurf_data_is_calendar(data) ? "true" : "false");
+    put_count(out, "sequences", s->sequences);
+    put_count(out, "empty_sequences", s->empty_sequences);
+    put_count(out, "windows_known", s->windows_known);
+    put_count(out, "events", s->events);
+    put_count(out, "gaps", s->gaps);
+    put_count(out, "scored", s->scored);
+    put_moment(out, "earliest", data, s, s->earliest);
+    put_moment(out, "latest", data, s, s->latest);
+    put_count(out, "types", s->types);
+    put_count(out, "types_seen", s->types_seen);
+    put_type_list(out, data, s);
+    put_numbers(out, "quantile_levels", smurf_quantile_levels, SMURF_QUANTILES);
+    put_numbers(out, "length", s->length, SMURF_QUANTILES);
+    put_field(out, "length_mean", s->length_mean);
+    put_numbers(out, "gap", s->gap, SMURF_QUANTILES);
+    put_field(out, "gap_mean", s->gap_mean);
+    put_field(out, "gap_sd", s->gap_sd);
+    put_count(out, "ties", s->ties);
+    put_field(out, "tick", s->tick);
+    put_field(out, "bin_low", s->bin_low);
+    put_field(out, "bin_high", s->bin_high);
+    fputs(",\"bin\":[", out);
+    for (int i = 0; i < SMURF_BINS; i++) fprintf(out, "%s%zu", i > 0 ? "," : "", s->bin[i]);
+    fputs("],\"warnings\":[", out);
+    for (size_t i = 0; i < s->warnings; i++) {
+        if (i > 0) putc(',', out);
+        put_string(out, s->warning[i]);
+    }
+    fputs("]}", out);
+}

@@ -1,0 +1,131 @@
+/* simulate.c - smurf simulate: data sets from processes whose true law is known. */
+#include "commands.h"
+#include "dataset.h"
+#include "option.h"
+#include "terminal.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void list_processes(FILE *out)
+{
+    fprintf(out, "\nProcesses and their parameters\n");
+    for (size_t i = 0; smurf_process_name(i); i++) {
+        fprintf(out, "  %-15s %s\n", smurf_process_name(i), smurf_process_about(i));
+        for (size_t p = 0; smurf_process_parameter_name(i, p); p++)
+            fprintf(out, "      %-12s %s\n", smurf_process_parameter_name(i, p), smurf_process_parameter_about(i, p));
+    }
+}
+
+/* "decay=1,2.5" into a parameter; its values are the caller's to free. */
+static smurf_parameter parse_parameter(char *text)
+{
+    char *equals = strchr(text, '=');
+    if (!equals) usage_error("'%s' is no parameter: write NAME=VALUE or NAME=VALUE,VALUE,...", text);
+    *equals = '\0';
+    size_t count = 1;
+    for (char *p = equals + 1; *p; p++) count += *p == ',';
+    double *values = malloc(count * sizeof *values);
+    if (!values) usage_error("out of memory");
+    char *p = equals + 1, *end;
+    for (size_t i = 0; i < count; i++, p = end + 1) {
+        values[i] = strtod(p, &end);
+        if (end == p || (*end && *end != ',')) usage_error("parameter '%s': '%s' is no number", text, p);
+    }
+    return (smurf_parameter){text, values, count};
+}
+
+/* Where the data goes: one file, or parts in a directory. */
+static int write_out(smurf_data *data, const char *output, const char *split_text, smurf_format format)
+{
+    static const char *const suffixes[] = {".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".txt", ".pkl", ".pickle", ".gz"};
+    size_t n = strlen(output);
+    bool file = strcmp(output, "-") == 0;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        size_t k = strlen(suffixes[i]);
+        if (n > k && strcmp(output + n - k, suffixes[i]) == 0) file = true;
+    }
+    if (file && !split_text) return dataset_write_file(data, output, format);
+    double share[3] = {8, 1, 1};
+    if (split_text && sscanf(split_text, "%lf:%lf:%lf", &share[0], &share[1], &share[2]) != 3)
+        usage_error("--split takes three shares such as 8:1:1, not '%s'", split_text);
+    smurf_error err;
+    smurf_split split;
+    if (smurf_split_by_share(&split, data, share, common.seed, &err)) return report_error(&err);
+    int status = dataset_write_directory(&split, output, format);
+    smurf_split_release(&split);
+    return status;
+}
+
+static int run(const smurf_process *process, const smurf_simulate_config *config, const char *output,
+               const char *split, smurf_format format)
+{
+    smurf_error err;
+    smurf_data *data;
+    smurf_status status = smurf_process_simulate(&data, process, config, &err);
+    terminal_clear();
+    if (status) return report_error(&err);
+    int result = write_out(data, output, split, format);
+    if (!result && !common.quiet && strcmp(output, "-") != 0)
+        fprintf(stderr, "wrote %zu events in %zu sequences to %s\n", smurf_data_events(data),
+                smurf_data_sequences(data), output);
+    smurf_data_free(data);
+    return result;
+}
+
+int command_simulate(int argc, char **argv)
+{
+    size_t types = 0, sequences = 1000, events = 0;
+    double until = 0;
+    const char *output = "-", *split = NULL, *to = NULL;
+    const struct option options[] = {
+        {'o', "output", OPTION_TEXT, &output, "OUT", "a file, or a directory for train, dev and test (default: standard output)"},
+        {'n', "sequences", OPTION_COUNT, &sequences, "N", "number of sequences (default: 1000)"},
+        {0, "until", OPTION_NUMBER, &until, "TIME", "observe each sequence from 0 to TIME (default: 100, unless --events is given)"},
+        {0, "events", OPTION_COUNT, &events, "N", "stop each sequence after N events"},
+        {'k', "types", OPTION_COUNT, &types, "K", "number of event types (default: 3 for hawkes, else 1)"},
+        {0, "split", OPTION_TEXT, &split, "8:1:1", "shares of train, dev and test in a directory (default: 8:1:1)"},
+        {0, "to", OPTION_TEXT, &to, "FORMAT", "csv, tsv, jsonl, json, rmtpp or pickle (default: by the suffix of OUT, else jsonl)"},
+        {0, NULL, OPTION_FLAG, NULL, NULL, NULL},
+    };
+    const struct usage usage = {
+        .command = "simulate",
+        .arguments = "PROCESS [NAME=VALUE ...]",
+        .summary = "Makes event data from a process whose true law is known.",
+        .about = "The same seed gives the same file, on any number of threads. One value of a parameter holds for all\n"
+                 "types; K values, separated by commas, for each.",
+        .example = "  smurf simulate hawkes --types 2 base=0.2,0.1 excitation=0.5,0.2,0.1,0.4 decay=1 -o demo/\n"
+                   "  smurf simulate weibull shape=0.7 --until 50 -o weibull.csv",
+        .options = options,
+        .least = 1,
+        .most = -1,
+        .more = list_processes,
+    };
+    int n = parse_options(&usage, argc, argv);
+    if (types == 0) types = strcmp(argv[0], "hawkes") == 0 ? 3 : 1;
+    if (types > UINT32_MAX) usage_error("--types is too large");
+    smurf_parameter *parameters = calloc((size_t)n, sizeof *parameters);
+    if (!parameters) usage_error("out of memory");
+    for (int i = 1; i < n; i++) parameters[i - 1] = parse_parameter(argv[i]);
+
+    smurf_simulate_config config;
+    smurf_simulate_config_init(&config);
+    config.sequences = sequences;
+    config.until = until == 0 && events == 0 ? 100 : until;
+    config.max_events = events;
+    config.seed = common.seed;
+    config.threads = common.threads > 4096 ? 4096 : (int)common.threads;
+    config.progress = terminal_progress;
+    smurf_error err;
+    smurf_process *process;
+    smurf_format format = dataset_format(to);
+    int status = smurf_process_new(&process, argv[0], (uint32_t)types, parameters, (size_t)(n - 1), &err)
+                     ? report_error(&err)
+                     : run(process, &config, output, split, format);
+    smurf_process_free(process);
+    for (int i = 1; i < n; i++) free((void *)parameters[i - 1].values);
+    free(parameters);
+    return status;
+}

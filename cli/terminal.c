@@ -1,0 +1,111 @@
+/* terminal.c - see terminal.h. */
+#include "terminal.h"
+
+#include "option.h"
+
+#include <langinfo.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t stop_asked;
+static int line_drawn;
+
+static void ask_to_stop(int signal)
+{
+    (void)signal;
+    stop_asked = 1;
+}
+
+void terminal_init(void)
+{
+    setlocale(LC_CTYPE, "");
+    struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = (int)SA_RESETHAND}; /* a second one kills */
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A count in words: 12345678 bytes as "12.3 MB". */
+static void print_amount(double amount, const char *unit)
+{
+    static const char *const prefix[] = {"", "k", "M", "G", "T"};
+    if (strcmp(unit, "bytes") != 0) {
+        fprintf(stderr, "%.0f %s", amount, unit);
+        return;
+    }
+    int i = 0;
+    for (; amount >= 1000 && i < 4; i++) amount /= 1000;
+    fprintf(stderr, "%.*f %sB", i ? 1 : 0, amount, prefix[i]);
+}
+
+int terminal_progress(void *unused, const smurf_progress *p)
+{
+    (void)unused;
+    static double started, drawn;
+    static const char *what;
+    if (stop_asked) return 1;
+    if (common.quiet || !isatty(STDERR_FILENO)) return 0;
+    double time = now();
+    if (what != p->what) what = p->what, started = time, drawn = time;
+    if (time - drawn < 0.1) return 0;
+    drawn = time;
+    fprintf(stderr, "\r\033[K%s  ", p->what);
+    print_amount(p->done, p->unit);
+    if (p->total > 0 && p->done > 0) {
+        double left = (time - started) * (p->total - p->done) / p->done;
+        fprintf(stderr, "  %.0f%%", 100 * p->done / p->total);
+        if (left >= 1) fprintf(stderr, "  %.0f s left", left);
+    }
+    fflush(stderr);
+    line_drawn = 1;
+    return 0;
+}
+
+void terminal_clear(void)
+{
+    if (line_drawn) fputs("\r\033[K", stderr);
+    line_drawn = 0;
+}
+
+int report_error(const smurf_error *err)
+{
+    terminal_clear();
+    fprintf(stderr, "smurf: %s\n", err->message);
+    return 1;
+}
+
+void report_warning(const char *format, ...)
+{
+    if (common.quiet) return;
+    terminal_clear();
+    va_list args;
+    va_start(args, format);
+    fputs("smurf: warning: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+int terminal_width(void)
+{
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 60) return 80;
+    return size.ws_col < 120 ? size.ws_col : 120;
+}
+
+int terminal_utf8(void)
+{
+    return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}

@@ -1,0 +1,25 @@
+/*
+ * terminal.h - what the command says on standard error, Ctrl-C, and what the terminal can show.
+ */
+#ifndef TERMINAL_H
+#define TERMINAL_H
+
+#include "smurf.h"
+
+/* Call first: Ctrl-C and SIGTERM then make progress callbacks ask for a stop. */
+void terminal_init(void);
+
+/* A progress callback: draws a line on standard error, if that is a terminal and --quiet is not given. */
+int terminal_progress(void *unused, const smurf_progress *progress);
+/* Wipes the progress line, if there is one. */
+void terminal_clear(void);
+
+/* "smurf: message" on standard error; returns 1, the exit status. */
+int report_error(const smurf_error *err);
+/* "smurf: warning: ..." unless --quiet. */
+void report_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+int terminal_width(void); /* of standard output; 80 where it is no terminal */
+int terminal_utf8(void);
+
+#endif

@@ -1,0 +1,344 @@
+/*
+ * smurf.h - when will the next event come, of what type, and how sure can one be?
+ *
+ * The public interface of libsmurf, in the order one meets it: errors, progress, event data
+ * (read, look at, split, cut, write), time scales, and processes with a known law.
+ *
+ * Conventions
+ * - Functions that can fail return a smurf_status and take a smurf_error that may be NULL. On
+ *   failure nothing is handed out and *out is left NULL.
+ * - Handles come from the library and go back to their own `_free`, which accepts NULL.
+ * - A handle may be read from several threads at once; changing one needs it alone.
+ * - Config structs start with their size, set by the matching `_init`, so that they can grow.
+ * - The library never prints, exits or aborts, and does not depend on the locale.
+ *
+ * Example (compiled and run as a test: examples/describe.c)
+ *
+ *     smurf_error err;
+ *     smurf_data *data;
+ *     if (smurf_data_read(&data, "events.csv", NULL, &err)) { puts(err.message); return 1; }
+ *     for (size_t i = 0; i < smurf_data_sequences(data); i++) {
+ *         const smurf_sequence *s = smurf_data_sequence(data, i);
+ *         printf("%s: %zu events\n", s->name ? s->name : "-", s->length);
+ *     }
+ *     smurf_data_free(data);
+ */
+#ifndef SMURF_H
+#define SMURF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__) && !defined(SMURF_STATIC)
+#define SMURF_API __attribute__((visibility("default")))
+#else
+#define SMURF_API
+#endif
+
+/* Version of the library in use, such as "0.1.0". */
+SMURF_API const char *smurf_version(void);
+
+/* What was built in, such as "zlib openmp": words separated by spaces. */
+SMURF_API const char *smurf_features(void);
+
+/* ---- Errors --------------------------------------------------------------------------------- */
+
+typedef enum smurf_status {
+    SMURF_OK = 0,
+    SMURF_ERROR_INPUT,       /* a file or stream holds something wrong; the message says where */
+    SMURF_ERROR_ARGUMENT,    /* the caller asked for something that cannot be */
+    SMURF_ERROR_IO,          /* the operating system refused to open, read or write */
+    SMURF_ERROR_MEMORY,      /* out of memory */
+    SMURF_ERROR_CANCELLED,   /* a progress callback asked to stop */
+    SMURF_ERROR_UNSUPPORTED, /* this build lacks a feature the input needs */
+} smurf_status;
+
+/* Filled on failure. The message is one line, in lower case, and says what to do. */
+typedef struct smurf_error {
+    smurf_status status;
+    char message[1024];
+} smurf_error;
+
+/* ---- Progress ------------------------------------------------------------------------------- */
+
+typedef struct smurf_progress {
+    const char *what; /* "reading train.csv" */
+    const char *unit; /* "bytes", "sequences", "events" */
+    double done;      /* in units */
+    double total;     /* in units; 0 where unknown */
+} smurf_progress;
+
+/* Called now and then on the thread that entered the library. Return 0 to go on, anything else to
+   stop with SMURF_ERROR_CANCELLED; nothing half done is left behind. */
+typedef int smurf_progress_fn(void *context, const smurf_progress *progress);
+
+/* ---- Event data ----------------------------------------------------------------------------- */
+
+/* A data set: sequences of events laid end to end, 12 bytes an event. Immutable once made. */
+typedef struct smurf_data smurf_data;
+
+/* One sequence of a data set. The arrays belong to the data set.
+   An event happened at `origin + time[i]` in the data set's unit. The origin is 0 for times below
+   2^20 (about a million) and else the whole part of the first time, so that clocks such as
+   nanoseconds since 1970 keep every digit of their gaps. */
+typedef struct smurf_sequence {
+    const double *time;   /* (length), non-decreasing, relative to origin */
+    const uint32_t *type; /* (length), 0 .. smurf_data_types - 1 */
+    size_t length;
+    size_t first;     /* index of the first event to be scored, at least 1: earlier ones are history */
+    int64_t origin;   /* what to add to a time to get the user's clock */
+    double start;     /* start of observation relative to origin; NaN where unknown */
+    double end;       /* end of observation relative to origin; NaN where unknown */
+    const char *name; /* the user's name of the sequence, or NULL */
+} smurf_sequence;
+
+SMURF_API void smurf_data_free(smurf_data *data);
+SMURF_API size_t smurf_data_sequences(const smurf_data *data);
+SMURF_API const smurf_sequence *smurf_data_sequence(const smurf_data *data, size_t index);
+SMURF_API size_t smurf_data_events(const smurf_data *data);
+/* Gaps that are scored: from each sequence's `first` event on. */
+SMURF_API size_t smurf_data_gaps(const smurf_data *data);
+SMURF_API uint32_t smurf_data_types(const smurf_data *data);
+/* Name of a type, or NULL where types are plain numbers. */
+SMURF_API const char *smurf_data_type_name(const smurf_data *data, uint32_t type);
+/* Unit of time, such as "s"; "" where unknown. */
+SMURF_API const char *smurf_data_unit(const smurf_data *data);
+/* 1 where origin + time counts seconds since 1970 and was read from ISO-8601 text. */
+SMURF_API int smurf_data_is_calendar(const smurf_data *data);
+/* Where it was read from, for messages. */
+SMURF_API const char *smurf_data_source(const smurf_data *data);
+/* Bytes held in memory. */
+SMURF_API size_t smurf_data_bytes(const smurf_data *data);
+/* Remarks of the reader that are no errors ("12 events were out of order and have been sorted"),
+   or NULL past the last. */
+SMURF_API const char *smurf_data_remark(const smurf_data *data, size_t index);
+
+/* ---- Reading -------------------------------------------------------------------------------- */
+
+typedef enum smurf_format {
+    SMURF_FORMAT_AUTO = 0, /* reading: by content; writing: by the suffix of the path */
+    SMURF_FORMAT_CSV,
+    SMURF_FORMAT_TSV,
+    SMURF_FORMAT_JSONL,
+    SMURF_FORMAT_JSON,
+    SMURF_FORMAT_RMTPP,
+    SMURF_FORMAT_PICKLE,
+} smurf_format;
+
+/* "csv", "jsonl", ... and back; NULL and SMURF_FORMAT_AUTO for what is none. */
+SMURF_API const char *smurf_format_name(smurf_format format);
+SMURF_API smurf_format smurf_format_named(const char *name);
+
+typedef struct smurf_read_config {
+    size_t size;
+    smurf_format format;         /* AUTO: found from the content */
+    const char *sequence_column; /* names of columns (CSV) or fields (JSON); NULL: the usual names */
+    const char *time_column;
+    const char *type_column;
+    const char *events_path; /* RMTPP text: the file of types; NULL: beside the file of times */
+    const char *key;         /* pickle and JSON: which list of sequences, such as "train"; NULL: the only one */
+    const char *unit;        /* unit of time; NULL: what the file says */
+    int sort;                /* 1: sort events that are out of order rather than fail */
+    int types_are_words;     /* 1: numbers in the type column are names, not indices */
+    smurf_progress_fn *progress;
+    void *progress_context;
+} smurf_read_config;
+
+SMURF_API void smurf_read_config_init(smurf_read_config *config);
+
+/* Reads one file, or standard input where path is "-". Gzip is undone. config may be NULL. */
+SMURF_API smurf_status smurf_data_read(smurf_data **out, const char *path, const smurf_read_config *config,
+                                       smurf_error *err);
+/* The same from memory; `name` stands for the file in messages. */
+SMURF_API smurf_status smurf_data_read_memory(smurf_data **out, const void *bytes, size_t size,
+                                              const char *name, const smurf_read_config *config,
+                                              smurf_error *err);
+
+/* ---- Splits, windows, dithering -------------------------------------------------------------- */
+
+/* The three parts of a data set, with one numbering of the types. Any may be NULL. */
+typedef struct smurf_split {
+    smurf_data *train, *dev, *test;
+} smurf_split;
+
+SMURF_API void smurf_split_release(smurf_split *split);
+
+/* Reads a directory that holds train and, if there are any, dev and test, in any format. */
+SMURF_API smurf_status smurf_split_read(smurf_split *out, const char *directory,
+                                        const smurf_read_config *config, smurf_error *err);
+
+/* Deals whole sequences into three parts with the given shares (they need not add up to 1). One
+   single sequence is cut in time instead, each part with what came before as history. */
+SMURF_API smurf_status smurf_split_by_share(smurf_split *out, const smurf_data *data, const double share[3],
+                                            uint64_t seed, smurf_error *err);
+
+/* A moment on the user's clock, exact: whole + fraction, 0 <= fraction < 1. */
+typedef struct smurf_moment {
+    int64_t whole;
+    double fraction;
+} smurf_moment;
+
+/* Reads a number or an ISO-8601 time (seconds since 1970; UTC where no zone is given). */
+SMURF_API smurf_status smurf_moment_parse(smurf_moment *out, const char *text, smurf_error *err);
+
+/* Cuts in time: train sees what comes before dev_from and knows that its observation ends there; dev is
+   scored from dev_from to test_from, test from test_from on, both with all that came before as
+   history. dev_from == test_from leaves dev NULL. */
+SMURF_API smurf_status smurf_split_by_time(smurf_split *out, const smurf_data *data, smurf_moment dev_from,
+                                           smurf_moment test_from, smurf_error *err);
+
+/* Cuts every sequence into windows of `window` scored events, each preceded by up to `history` events
+   that are not scored. The scored events of the windows are those of the input, each once. */
+SMURF_API smurf_status smurf_data_window(smurf_data **out, const smurf_data *data, size_t window,
+                                         size_t history, smurf_error *err);
+
+/* The step of the clock that all gaps are multiples of, or 0 where there is none to be seen. */
+SMURF_API double smurf_data_tick(const smurf_data *data);
+
+/* Spreads rounded gaps within the tick: gap + tick (u - 1/2), or tick u/2 for a tie, u uniform, a function
+   of (seed, sequence, event). Strictly positive gaps come out wherever tick > 0. */
+SMURF_API smurf_status smurf_data_dither(smurf_data **out, const smurf_data *data, double tick, uint64_t seed,
+                                         smurf_error *err);
+
+/* ---- Description ----------------------------------------------------------------------------- */
+
+enum { SMURF_QUANTILES = 9, SMURF_BINS = 40 };
+/* The levels of the quantiles below: 0, .01, .05, .25, .5, .75, .95, .99, 1. */
+extern SMURF_API const double smurf_quantile_levels[SMURF_QUANTILES];
+
+/* What `smurf info` shows of one data set. Gaps are those between consecutive events. */
+typedef struct smurf_summary {
+    size_t sequences, empty_sequences, events, gaps, scored;
+    uint32_t types, types_seen;
+    size_t *type_count; /* (types), owned by the summary */
+    double length[SMURF_QUANTILES];
+    double length_mean;
+    double gap[SMURF_QUANTILES]; /* NaN where there are no gaps */
+    double gap_mean, gap_sd;
+    size_t ties; /* gaps that are exactly 0 */
+    double tick; /* 0: none seen */
+    smurf_moment earliest, latest;
+    size_t windows_known; /* sequences whose end of observation is known */
+    double bin_low, bin_high; /* the histogram spans these log10 gaps, bins of equal width; ties not counted */
+    size_t bin[SMURF_BINS];
+    size_t warnings;
+    char (*warning)[256]; /* (warnings), owned by the summary */
+} smurf_summary;
+
+/* Describes data; where train is given (and is not data itself), also warns of what data has that
+   train has not. */
+SMURF_API smurf_status smurf_data_summarise(smurf_summary *out, const smurf_data *data,
+                                            const smurf_data *train, smurf_error *err);
+SMURF_API void smurf_summary_release(smurf_summary *summary);
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+typedef struct smurf_write_config {
+    size_t size;
+    smurf_format format; /* AUTO: by suffix (.csv .tsv .jsonl .json .txt .pkl, each also with .gz) */
+    const char *key;     /* pickle: the name of the list of sequences; NULL: from the file name, else "train" */
+    smurf_progress_fn *progress;
+    void *progress_context;
+} smurf_write_config;
+
+SMURF_API void smurf_write_config_init(smurf_write_config *config);
+
+/* Writes to a temporary file that is synced and renamed once complete; "-" and targets that are no
+   regular file are written directly. */
+SMURF_API smurf_status smurf_data_write(const smurf_data *data, const char *path,
+                                        const smurf_write_config *config, smurf_error *err);
+
+/* ---- Time scales ------------------------------------------------------------------------------ */
+
+typedef enum smurf_scale_kind {
+    SMURF_SCALE_NONE, /* y = gap */
+    SMURF_SCALE_MEAN, /* y = gap / mean */
+    SMURF_SCALE_LOG,  /* y = (ln(gap / mean + 1e-9) - mu) / sd */
+} smurf_scale_kind;
+
+/* An invertible, increasing map of gaps to the axis a law lives on. */
+typedef struct smurf_scale {
+    smurf_scale_kind kind;
+    double mean; /* of the train gaps */
+    double mu, sd; /* of ln(gap / mean + 1e-9) over the train gaps */
+} smurf_scale;
+
+/* Fits the scale on the gaps of train. Constant gaps give sd = 1; all gaps zero is an error. */
+SMURF_API smurf_status smurf_scale_fit(smurf_scale *out, smurf_scale_kind kind, const smurf_data *train,
+                                       smurf_error *err);
+SMURF_API double smurf_scale_forward(const smurf_scale *scale, double gap);
+SMURF_API double smurf_scale_backward(const smurf_scale *scale, double y);
+/* ln dy/dgap: what a log density on y gains when expressed per unit of gap. */
+SMURF_API double smurf_scale_log_slope(const smurf_scale *scale, double gap);
+
+/* ---- Laws and processes with a known law -------------------------------------------------------- */
+
+/* The law of the next gap, given a history: a function of one number. */
+typedef struct smurf_law smurf_law;
+
+SMURF_API void smurf_law_free(smurf_law *law);
+SMURF_API uint32_t smurf_law_types(const smurf_law *law);
+/* Each evaluates n gaps at once; gap and out may be the same array. Negative gaps give 0 (score: NaN). */
+SMURF_API void smurf_law_intensity(const smurf_law *law, const double *gap, double *out, size_t n);
+SMURF_API void smurf_law_compensator(const smurf_law *law, const double *gap, double *out, size_t n);
+SMURF_API void smurf_law_cdf(const smurf_law *law, const double *gap, double *out, size_t n);
+SMURF_API void smurf_law_score(const smurf_law *law, const double *gap, double *out, size_t n);
+/* Intensity of each type: out is (n x types), row by row. Must not be the same array as gap. */
+SMURF_API void smurf_law_type_intensity(const smurf_law *law, const double *gap, double *out, size_t n);
+/* Moves on: the next event came after `gap` and was of `type`. */
+SMURF_API smurf_status smurf_law_advance(smurf_law *law, double gap, uint32_t type, smurf_error *err);
+
+/* A process to simulate from. */
+typedef struct smurf_process smurf_process;
+
+/* A parameter by name, such as {"decay", values, 2}. */
+typedef struct smurf_parameter {
+    const char *name;
+    const double *values;
+    size_t count;
+} smurf_parameter;
+
+/* The processes there are, for help: name and one line each, NULL past the last. Parameters likewise. */
+SMURF_API const char *smurf_process_name(size_t index);
+SMURF_API const char *smurf_process_about(size_t index);
+SMURF_API const char *smurf_process_parameter_name(size_t index, size_t parameter);
+SMURF_API const char *smurf_process_parameter_about(size_t index, size_t parameter);
+
+/* Makes a process; parameters not given take their defaults. */
+SMURF_API smurf_status smurf_process_new(smurf_process **out, const char *name, uint32_t types,
+                                         const smurf_parameter *parameters, size_t count, smurf_error *err);
+SMURF_API void smurf_process_free(smurf_process *process);
+/* Long-run events per unit of time of each type: out is (types). NaN where there is no closed form. */
+SMURF_API void smurf_process_rates(const smurf_process *process, double *out);
+
+typedef struct smurf_simulate_config {
+    size_t size;
+    size_t sequences;
+    double until;      /* observe each sequence from 0 to this time; 0: by max_events alone */
+    size_t max_events; /* stop a sequence after this many events; 0: by until alone */
+    uint64_t seed;
+    int threads; /* 0: all cores. The result does not depend on it. */
+    smurf_progress_fn *progress;
+    void *progress_context;
+} smurf_simulate_config;
+
+SMURF_API void smurf_simulate_config_init(smurf_simulate_config *config);
+
+/* Simulates. Sequence i is a function of (process, until, max_events, seed, i) alone. */
+SMURF_API smurf_status smurf_process_simulate(smurf_data **out, const smurf_process *process,
+                                              const smurf_simulate_config *config, smurf_error *err);
+
+/* The true law of the gap that follows the first `seen` events of a sequence (seen = 0: from time 0, the
+   start of observation, to the first event). The law copies what it needs. */
+SMURF_API smurf_status smurf_process_law(smurf_law **out, const smurf_process *process,
+                                         const smurf_sequence *sequence, size_t seen, smurf_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,38 @@
+/* error.c - see error.h. Touches nothing but the caller's smurf_error. */
+#include "base/error.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+smurf_status smurf_failv(smurf_error *err, smurf_status status, const char *format, va_list args)
+{
+    if (!err) return status;
+    err->status = status;
+    vsnprintf(err->message, sizeof err->message, format, args);
+    for (char *c = err->message; *c; c++)
+        if (iscntrl((unsigned char)*c)) *c = '?';
+    return status;
+}
+
+smurf_status smurf_fail(smurf_error *err, smurf_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    smurf_failv(err, status, format, args);
+    va_end(args);
+    return status;
+}
+
+smurf_status smurf_fail_errno(smurf_error *err, const char *doing, const char *path, int code)
+{
+    char why[128];
+    if (strerror_r(code, why, sizeof why)) snprintf(why, sizeof why, "error %d", code);
+    why[0] = (char)tolower((unsigned char)why[0]);
+    return smurf_fail(err, SMURF_ERROR_IO, "cannot %s '%s': %s", doing, path, why);
+}
+
+smurf_status smurf_fail_memory(smurf_error *err)
+{
+    return smurf_fail(err, SMURF_ERROR_MEMORY, "out of memory");
+}

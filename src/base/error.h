@@ -1,0 +1,25 @@
+/*
+ * error.h - filling the caller's smurf_error.
+ *
+ *     return smurf_fail(err, SMURF_ERROR_INPUT, "%s:%zu: ...", name, line);
+ */
+#ifndef SMURF_BASE_ERROR_H
+#define SMURF_BASE_ERROR_H
+
+#include "smurf.h"
+
+#include <stdarg.h>
+
+/* Writes the message into err (which may be NULL) and returns status. Never SMURF_OK. Control characters
+   of quoted input are replaced by '?', so that a message is always one line of text. */
+smurf_status smurf_fail(smurf_error *err, smurf_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+smurf_status smurf_failv(smurf_error *err, smurf_status status, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
+
+/* The message for errno, with the path and what was tried: "cannot open 'x': no such file or directory". */
+smurf_status smurf_fail_errno(smurf_error *err, const char *doing, const char *path, int code);
+
+smurf_status smurf_fail_memory(smurf_error *err);
+
+#endif

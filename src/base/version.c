@@ -1,0 +1,21 @@
+/* version.c - what this library is and what was built into it. */
+#include "smurf.h"
+
+#include "config.h"
+
+const char *smurf_version(void)
+{
+    return SMURF_VERSION;
+}
+
+const char *smurf_features(void)
+{
+    return ""
+#if SMURF_HAVE_ZLIB
+           "zlib "
+#endif
+#ifdef _OPENMP
+           "openmp "
+#endif
+        ;
+}

@@ -1,0 +1,296 @@
+/*
+ * csv_read.c - tables with a header: comma, tab, semicolon or bar between fields.
+ *
+ * RFC 4180 quoting ("" inside quotes, line breaks inside quotes), CRLF or LF, a byte order mark, empty lines.
+ * One row an event; see rows.h for how rows become sequences and columns.h for how columns are found.
+ */
+#include "data/columns.h"
+#include "data/format.h"
+#include "data/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct field {
+    const char *text;
+    size_t n;
+};
+
+struct csv {
+    struct source *source;
+    const smurf_read_config *config;
+    smurf_error *err;
+    char delimiter;
+    struct field *field; /* (columns) of the current row */
+    size_t columns, field_room;
+    size_t lines;                 /* physical lines of the current record */
+    ptrdiff_t role[COLUMN_ROLES]; /* column of each role, -1: none */
+    char *unquoted;               /* room for fields with quotes */
+    size_t unquoted_room;
+    int calendar;
+};
+
+/* ---- Records --------------------------------------------------------------------------------- */
+
+/* Finds the end of the record at p: the newline that is not inside quotes. NULL where the window ends first. */
+static const char *record_end(const char *p, const char *end, size_t *lines)
+{
+    const char *newline = memchr(p, '\n', (size_t)(end - p));
+    *lines = 1;
+    const char *quote = memchr(p, '"', (size_t)((newline ? newline : end) - p));
+    if (!quote) return newline;
+    bool inside = false;
+    for (; p < end; p++) {
+        if (*p == '"') inside = !inside;
+        if (*p == '\n') {
+            if (!inside) return p;
+            ++*lines;
+        }
+    }
+    return NULL;
+}
+
+/* The next record that is not empty, without its line end; false at the end of input or on failure. */
+static bool next_record(struct csv *csv, const char **begin, const char **end, smurf_status *status)
+{
+    struct source *source = csv->source;
+    for (;;) {
+        const char *newline;
+        source->line += csv->lines;
+        csv->lines = 0;
+        while (!(newline = record_end(source->p, source->end, &csv->lines)) && !source->eof) {
+            size_t unread = (size_t)(source->end - source->p);
+            if (unread > SOURCE_LINE_LIMIT) {
+                *status = smurf_source_fail(source, csv->err,
+                                            "line is longer than 1 GiB (is a closing quote missing?)");
+                return false;
+            }
+            if ((*status = smurf_source_fill(source, unread + 1, csv->err))) return false;
+        }
+        if (source->p == source->end) return false;
+        *begin = source->p;
+        *end = newline ? newline : source->end;
+        source->p = newline ? newline + 1 : source->end;
+        while (*end > *begin && ((*end)[-1] == '\r' || (*end)[-1] == ' ')) --*end;
+        const char *p = *begin;
+        while (p < *end && (*p == ' ' || (*p == '\t' && csv->delimiter != '\t'))) p++;
+        if (p < *end) return true;
+    }
+}
+
+/* ---- Fields ---------------------------------------------------------------------------------- */
+
+static smurf_status add_field(struct csv *csv, size_t i, const char *text, size_t n)
+{
+    if (!smurf_grow(&csv->field, &csv->field_room, i + 1, sizeof *csv->field)) return smurf_fail_memory(csv->err);
+    csv->field[i] = (struct field){text, n};
+    return SMURF_OK;
+}
+
+/* A quoted field at p, behind the opening quote, into *out; returns what follows the closing quote. */
+static const char *unquote(const char *p, const char *end, char **out)
+{
+    for (; p < end; p++) {
+        if (*p == '"') {
+            if (p + 1 == end || p[1] != '"') return p + 1;
+            p++;
+        }
+        *(*out)++ = *p;
+    }
+    return NULL;
+}
+
+/* Splits a record that holds quotes. Unquoted copies are each followed by a NUL. */
+static smurf_status split_quoted(struct csv *csv, const char *p, const char *end, size_t *count)
+{
+    size_t need = 2 * (size_t)(end - p) + 2;
+    if (!smurf_grow(&csv->unquoted, &csv->unquoted_room, need, 1)) return smurf_fail_memory(csv->err);
+    char *out = csv->unquoted;
+    for (size_t i = 0;; i++) {
+        char *copy = out;
+        while (p < end && *p == ' ') p++;
+        if (p < end && *p == '"') {
+            if (!(p = unquote(p + 1, end, &out)))
+                return smurf_source_fail(csv->source, csv->err, "a quote is opened but not closed");
+            while (p < end && *p == ' ') p++;
+            if (p < end && *p != csv->delimiter)
+                return smurf_source_fail(csv->source, csv->err, "text follows the closing quote of field %zu", i + 1);
+        } else {
+            while (p < end && *p != csv->delimiter) *out++ = *p++;
+            while (out > copy && out[-1] == ' ') out--;
+        }
+        smurf_status status = add_field(csv, i, copy, (size_t)(out - copy));
+        if (status) return status;
+        *out++ = '\0';
+        *count = i + 1;
+        if (p >= end) return SMURF_OK;
+        p++;
+    }
+}
+
+/* Splits [p, end) into csv->field; fields lie in the window (or in `unquoted`), blanks around them cut off. */
+static smurf_status split(struct csv *csv, const char *p, const char *end, size_t *count)
+{
+    if (memchr(p, '"', (size_t)(end - p))) return split_quoted(csv, p, end, count);
+    const char delimiter = csv->delimiter;
+    for (size_t i = 0;; i++) {
+        while (p < end && *p == ' ') p++;
+        const char *text = p;
+        while (p < end && *p != delimiter) p++;
+        size_t n = (size_t)(p - text);
+        while (n && text[n - 1] == ' ') n--;
+        if (i < csv->field_room) {
+            csv->field[i] = (struct field){text, n};
+        } else {
+            smurf_status status = add_field(csv, i, text, n);
+            if (status) return status;
+        }
+        *count = i + 1;
+        if (p >= end) return SMURF_OK;
+        p++;
+    }
+}
+
+/* ---- Header ---------------------------------------------------------------------------------- */
+
+static char guess_delimiter(const char *p, const char *end)
+{
+    static const char candidate[] = {'\t', ',', ';', '|'};
+    for (size_t i = 0; i < sizeof candidate; i++)
+        if (memchr(p, candidate[i], (size_t)(end - p))) return candidate[i];
+    return ',';
+}
+
+/* A header names its columns: a field that reads as a number means that there is none. */
+static smurf_status check_is_header(struct csv *csv)
+{
+    for (size_t i = 0; i < csv->columns; i++) {
+        struct decimal d;
+        const struct field *f = &csv->field[i];
+        if (f->n && smurf_decimal_scan_time(&d, f->text, f->n))
+            return smurf_source_fail(csv->source, csv->err,
+                                     "no header: the first line must name the columns, such as 'sequence,time,type', "
+                                     "but has '%.*s'",
+                                     f->n < 40 ? (int)f->n : 40, f->text);
+    }
+    return SMURF_OK;
+}
+
+static smurf_status find_columns(struct csv *csv)
+{
+    for (int role = 0; role < COLUMN_ROLES; role++) {
+        int best = -1;
+        csv->role[role] = -1;
+        for (size_t i = 0; i < csv->columns; i++) {
+            int rank = smurf_column_rank((enum column_role)role, csv->field[i].text, csv->field[i].n, csv->config);
+            if (rank >= 0 && (best < 0 || rank < best)) best = rank, csv->role[role] = (ptrdiff_t)i;
+        }
+        const char *wanted = smurf_column_wanted((enum column_role)role, csv->config);
+        if (csv->role[role] < 0 && wanted)
+            return smurf_source_fail(csv->source, csv->err, "there is no column '%s' in the header", wanted);
+    }
+    if (csv->role[COLUMN_TIME] < 0)
+        return smurf_source_fail(csv->source, csv->err,
+                                 "no column of times in the header (name it with --time NAME; known names are %s)",
+                                 smurf_column_usual(COLUMN_TIME));
+    return SMURF_OK;
+}
+
+static smurf_status read_header(struct csv *csv)
+{
+    const char *p, *end;
+    smurf_status status = SMURF_OK;
+    if (!next_record(csv, &p, &end, &status))
+        return status ? status
+                      : smurf_fail(csv->err, SMURF_ERROR_INPUT, "%s: the file is empty", csv->source->name);
+    if (!csv->delimiter) csv->delimiter = guess_delimiter(p, end);
+    if ((status = split(csv, p, end, &csv->columns))) return status;
+    if ((status = check_is_header(csv))) return status;
+    return find_columns(csv);
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+static smurf_status read_window(struct csv *csv, struct rows *rows)
+{
+    struct decimal d[2], *found[2] = {NULL, NULL};
+    for (int i = 0; i < 2; i++) {
+        ptrdiff_t column = csv->role[COLUMN_START + i];
+        if (column < 0 || csv->field[column].n == 0) continue;
+        smurf_status status =
+            smurf_column_time(&d[i], csv->field[column].text, csv->field[column].n, &csv->calendar, csv->err);
+        if (status) return status;
+        found[i] = &d[i];
+    }
+    size_t first = 0;
+    ptrdiff_t column = csv->role[COLUMN_FIRST];
+    if (column >= 0) first = strtoul(csv->field[column].text, NULL, 10);
+    return smurf_rows_window(rows, found[0], found[1], first, csv->err);
+}
+
+static smurf_status read_row(struct csv *csv, struct rows *rows, const char *p, const char *end)
+{
+    size_t count;
+    smurf_status status = split(csv, p, end, &count);
+    if (status) return status;
+    if (count != csv->columns)
+        return smurf_source_fail(csv->source, csv->err, "%zu fields where the header has %zu", count, csv->columns);
+
+    static const struct field none = {"0", 1};
+    const struct field *time = &csv->field[csv->role[COLUMN_TIME]];
+    const struct field *sequence = rows->named ? &csv->field[csv->role[COLUMN_SEQUENCE]] : &none;
+    const struct field *type = csv->role[COLUMN_TYPE] >= 0 ? &csv->field[csv->role[COLUMN_TYPE]] : &none;
+    struct decimal when;
+    status = smurf_column_time(&when, time->text, time->n, &csv->calendar, csv->err);
+    if (!status && type->n == 0)
+        status = smurf_fail(csv->err, SMURF_ERROR_INPUT, "the type is empty (fill it in or remove the event)");
+    if (!status)
+        status = smurf_rows_push(rows, sequence->text, sequence->n, &when, type->text, type->n, csv->err);
+    if (!status && (csv->role[COLUMN_START] >= 0 || csv->role[COLUMN_END] >= 0 || csv->role[COLUMN_FIRST] >= 0))
+        status = read_window(csv, rows);
+    return smurf_source_blame(csv->source, status, csv->err);
+}
+
+static smurf_status read_table(struct source *source, struct builder *builder, const smurf_read_config *config,
+                               char delimiter, smurf_error *err)
+{
+    struct csv csv = {.source = source, .config = config, .err = err, .delimiter = delimiter, .calendar = -1};
+    struct rows rows = {0};
+    smurf_status status = smurf_source_fill(source, 3, err);
+    if (!status && source->end - source->p >= 3 && memcmp(source->p, "\xEF\xBB\xBF", 3) == 0) source->p += 3;
+    if (!status) status = read_header(&csv);
+    if (!status) {
+        smurf_rows_init(&rows, builder, csv.role[COLUMN_SEQUENCE] >= 0);
+        const char *p, *end;
+        while (!status && next_record(&csv, &p, &end, &status)) status = read_row(&csv, &rows, p, end);
+    }
+    if (!status && builder->times == 0)
+        status = smurf_fail(err, SMURF_ERROR_INPUT, "%s: there is a header but no event below it", source->name);
+    builder->calendar = csv.calendar == 1;
+    if (!status) {
+        status = smurf_rows_finish(&rows, err);
+        if (status == SMURF_ERROR_INPUT) smurf_source_blame(source, status, err);
+    }
+    smurf_rows_release(&rows);
+    free(csv.field);
+    free(csv.unquoted);
+    return status;
+}
+
+smurf_status smurf_csv_read(struct source *source, struct builder *builder, const smurf_read_config *config,
+                            smurf_error *err)
+{
+    return read_table(source, builder, config, '\0', err);
+}
+
+smurf_status smurf_tsv_read(struct source *source, struct builder *builder, const smurf_read_config *config,
+                            smurf_error *err)
+{
+    return read_table(source, builder, config, '\t', err);
+}
+
+/* Asked last: any text will do. */
+bool smurf_csv_looks(const char *head, size_t n)
+{
+    return n > 0 && !memchr(head, '\0', n);
+}

@@ -1,0 +1,78 @@
+/* data.c - looking at a data set. Making one is builder.c's. */
+#include "data/data.h"
+
+#include <stdlib.h>
+
+void smurf_data_free(smurf_data *data)
+{
+    if (!data) return;
+    free(data->time);
+    free(data->type);
+    free(data->sequence);
+    free(data->type_name);
+    free(data->remark);
+    smurf_arena_release(&data->text);
+    free(data);
+}
+
+size_t smurf_data_sequences(const smurf_data *data)
+{
+    return data->sequences;
+}
+
+const smurf_sequence *smurf_data_sequence(const smurf_data *data, size_t index)
+{
+    return index < data->sequences ? &data->sequence[index] : NULL;
+}
+
+size_t smurf_data_events(const smurf_data *data)
+{
+    return data->events;
+}
+
+size_t smurf_data_gaps(const smurf_data *data)
+{
+    size_t gaps = 0;
+    for (size_t i = 0; i < data->sequences; i++) gaps += data->sequence[i].length - data->sequence[i].first;
+    return gaps;
+}
+
+uint32_t smurf_data_types(const smurf_data *data)
+{
+    return data->types;
+}
+
+const char *smurf_data_type_name(const smurf_data *data, uint32_t type)
+{
+    return data->type_name && type < data->types ? data->type_name[type] : NULL;
+}
+
+const char *smurf_data_unit(const smurf_data *data)
+{
+    return data->unit;
+}
+
+int smurf_data_is_calendar(const smurf_data *data)
+{
+    return data->calendar;
+}
+
+const char *smurf_data_source(const smurf_data *data)
+{
+    return data->source;
+}
+
+size_t smurf_data_bytes(const smurf_data *data)
+{
+    return sizeof *data + data->events * (sizeof *data->time + sizeof *data->type) +
+           data->sequences * sizeof *data->sequence + (data->type_name ? data->types * sizeof *data->type_name : 0) +
+           data->text.bytes;
+}
+
+const char *smurf_data_remark(const smurf_data *data, size_t index)
+{
+    if (!data->remark) return NULL;
+    for (size_t i = 0; i < index; i++)
+        if (!data->remark[i]) return NULL;
+    return data->remark[index];
+}

@@ -1,0 +1,30 @@
+/*
+ * data.h - the data set as the library sees it: the packed arrays behind smurf_data.
+ *
+ * Made by struct builder (builder.h), immutable afterwards. Owns everything it points to.
+ */
+#ifndef SMURF_DATA_DATA_H
+#define SMURF_DATA_DATA_H
+
+#include "smurf.h"
+
+#include "base/memory.h"
+
+#include <stdbool.h>
+
+struct smurf_data {
+    double *time;             /* (events) relative to each sequence's origin */
+    uint32_t *type;           /* (events) */
+    size_t events;            /* of all sequences */
+    smurf_sequence *sequence; /* (sequences) views into time and type, in order, end to end */
+    size_t sequences;
+    uint32_t types;
+    const char **type_name; /* (types), or NULL where types are numbers */
+    const char *unit;       /* "" where unknown */
+    bool calendar;          /* times are seconds since 1970, read from ISO-8601 text */
+    const char *source;
+    const char **remark; /* NULL-terminated, or NULL */
+    struct arena text;   /* every string above */
+};
+
+#endif

@@ -1,0 +1,553 @@
+/*
+ * json_read.c - event data in JSON and JSON Lines.
+ *
+ * One grammar for both: values stand one behind the other (JSON Lines) or inside arrays (JSON). An object is
+ *   - a sequence, where its times are an array: {"time_since_start":[...], "type_event":[...]} as EasyTPP and
+ *     Hugging Face ship them, or {"times":[...], "types":[...]};
+ *   - an event, where its time is a number or a date: {"time":..., "type":..., "user":...}, grouped like the rows
+ *     of a table; in an array of events without names of sequences, the array is the sequence;
+ *   - a shelf, at top level, of arrays of sequences: {"dim_process":5, "train":[...]}.
+ * doc/formats.md lists the fields.
+ */
+#include "data/columns.h"
+#include "data/format.h"
+#include "data/json_scan.h"
+#include "data/rows.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A scalar member of the current object; texts lie in the scanner's scratch. */
+struct member {
+    size_t key, key_n, text, text_n;
+};
+
+enum array_role { ARRAY_NONE, ARRAY_TIMES, ARRAY_TYPES, ARRAY_SINCE_LAST, ARRAY_NAMES };
+
+struct reader {
+    struct json json;
+    struct builder *builder;
+    const smurf_read_config *config;
+    struct rows rows;
+    int calendar;
+    size_t arrays; /* arrays of events seen, to number their sequences */
+    bool has_sequences, has_rows;
+    bool rows_named;   /* some row told the name of its sequence */
+    const char *shelf; /* the array of sequences that was read, of a top-level object */
+    bool on_shelf;     /* the current object holds such arrays, filled or not */
+
+    /* of the current object */
+    struct member *member;
+    size_t members, member_room;
+    bool has[ARRAY_NAMES + 1];
+    struct sequence_info info;
+    double *since_last;
+    size_t since_lasts, since_last_room;
+
+    /* of the whole file */
+    size_t disagree, disagree_sequences, disagree_line;
+};
+
+/* ---- Members --------------------------------------------------------------------------------- */
+
+static enum array_role array_role(const struct reader *r, const char *key, size_t n)
+{
+    static const struct {
+        const char *name;
+        enum array_role role;
+    } known[] = {
+        {"time_since_start", ARRAY_TIMES},  {"times", ARRAY_TIMES},     {"timestamps", ARRAY_TIMES},
+        {"arrival_times", ARRAY_TIMES},     {"type_event", ARRAY_TYPES}, {"types", ARRAY_TYPES},
+        {"event_types", ARRAY_TYPES},       {"marks", ARRAY_TYPES},     {"time_since_last_event", ARRAY_SINCE_LAST},
+        {"time_delta", ARRAY_SINCE_LAST},   {"type_names", ARRAY_NAMES},
+    };
+    if (r->config->time_column && strcmp(r->config->time_column, key) == 0) return ARRAY_TIMES;
+    if (r->config->type_column && strcmp(r->config->type_column, key) == 0) return ARRAY_TYPES;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strlen(known[i].name) == n && memcmp(known[i].name, key, n) == 0) {
+            if (known[i].role == ARRAY_TIMES && r->config->time_column) return ARRAY_NONE;
+            if (known[i].role == ARRAY_TYPES && r->config->type_column) return ARRAY_NONE;
+            return known[i].role;
+        }
+    return ARRAY_NONE;
+}
+
+static const struct member *find_member(const struct reader *r, const char *key)
+{
+    for (size_t i = 0; i < r->members; i++)
+        if (strcmp(r->json.scratch + r->member[i].key, key) == 0) return &r->member[i];
+    return NULL;
+}
+
+static const char *text_of(const struct reader *r, const struct member *m)
+{
+    return r->json.scratch + m->text;
+}
+
+/* The member that plays a role, by the ranking of columns.h; NULL where none does. */
+static const struct member *role_member(const struct reader *r, enum column_role role)
+{
+    const struct member *best = NULL;
+    int best_rank = -1;
+    for (size_t i = 0; i < r->members; i++) {
+        const struct member *m = &r->member[i];
+        int rank = smurf_column_rank(role, r->json.scratch + m->key, m->key_n, r->config);
+        if (rank >= 0 && (!best || rank < best_rank)) best = m, best_rank = rank;
+    }
+    return best;
+}
+
+/* ---- Arrays of a sequence -------------------------------------------------------------------- */
+
+/* Says whether the builder (or another part that does not know places) failed, and where. */
+static bool check(struct reader *r, smurf_status status)
+{
+    if (status && !r->json.status) r->json.status = smurf_source_blame(r->json.source, status, r->json.err);
+    return !status;
+}
+
+/* A time in an array: a number, or a date in quotes. */
+static bool take_time(struct reader *r, struct decimal *d)
+{
+    if (smurf_json_peek(&r->json) != '"' && r->calendar != 1) {
+        r->calendar = 0;
+        return smurf_json_number(&r->json, d);
+    }
+    size_t at, n, used = r->json.used;
+    bool ok = smurf_json_peek(&r->json) == '"' ? smurf_json_string(&r->json, &at, &n)
+                                               : smurf_json_literal(&r->json, &at, &n);
+    r->json.used = used;
+    return ok && check(r, smurf_column_time(d, r->json.scratch + at, n, &r->calendar, r->json.err));
+}
+
+static void take_times(struct reader *r)
+{
+    bool first = true, opened = true;
+    struct decimal d;
+    while (smurf_json_more(&r->json, ']', &first) && take_time(r, &d)) {
+        double offset;
+        if (opened && !smurf_decimal_origin(&d, &r->info.origin)) {
+            smurf_json_fail(&r->json, "time %.*s is beyond 2^63 (use a coarser unit)", (int)d.length, d.text);
+            return;
+        }
+        opened = false;
+        if (!smurf_decimal_offset(&d, r->info.origin, &offset)) {
+            smurf_json_fail(&r->json,
+                            "time %.*s is 2^53 or more from its origin %lld: a double would lose steps of the clock "
+                            "(use a coarser unit)",
+                            (int)d.length, d.text, (long long)r->info.origin);
+            return;
+        }
+        if (!check(r, smurf_builder_time(r->builder, offset, r->json.err))) return;
+    }
+}
+
+static bool take_type(struct reader *r)
+{
+    struct json *json = &r->json;
+    if (smurf_json_peek(json) == '"') {
+        size_t at, n, used = json->used;
+        if (!smurf_json_string(json, &at, &n)) return false;
+        json->used = used;
+        return check(r, smurf_builder_type_word(r->builder, json->scratch + at, n, json->err));
+    }
+    struct decimal d;
+    if (!smurf_json_number(json, &d)) return false;
+    if (d.integer && !d.negative && !d.cut && d.mantissa < TYPE_LIMIT)
+        return check(r, smurf_builder_type(r->builder, (int64_t)d.mantissa, json->err));
+    return check(r, smurf_builder_type_text(r->builder, d.text, d.length, json->err));
+}
+
+static void take_types(struct reader *r)
+{
+    bool first = true;
+    while (smurf_json_more(&r->json, ']', &first) && take_type(r)) {}
+}
+
+static void take_since_last(struct reader *r)
+{
+    bool first = true;
+    struct decimal d;
+    while (smurf_json_more(&r->json, ']', &first) && smurf_json_number(&r->json, &d)) {
+        if (!smurf_grow(&r->since_last, &r->since_last_room, r->since_lasts + 1, sizeof *r->since_last)) {
+            check(r, smurf_fail_memory(r->json.err));
+            return;
+        }
+        r->since_last[r->since_lasts++] = smurf_decimal_value(&d);
+    }
+}
+
+/* The names of the types, in order; they must be the same wherever they are given. */
+static void take_names(struct reader *r)
+{
+    bool first = true;
+    uint32_t k = 0;
+    size_t at, n, used = r->json.used;
+    struct builder *b = r->builder;
+    if (b->types && !b->inherited) {
+        smurf_json_fail(&r->json, "type_names must stand before the first type");
+        return;
+    }
+    while (smurf_json_more(&r->json, ']', &first) && smurf_json_string(&r->json, &at, &n)) {
+        uint32_t number = smurf_names_intern(&b->vocabulary, r->json.scratch + at, n);
+        r->json.used = used;
+        if (number != k++) {
+            smurf_json_fail(&r->json, "type_names must be distinct, and the same wherever they are given");
+            return;
+        }
+    }
+    b->words = b->inherited = b->vocabulary.count > 0;
+}
+
+static void take_array(struct reader *r, enum array_role role)
+{
+    smurf_json_take(&r->json, '[');
+    if (r->json.status) return;
+    if (r->has[role]) {
+        smurf_json_fail(&r->json, "a field stands twice in one object");
+        return;
+    }
+    r->has[role] = true;
+    switch (role) {
+    case ARRAY_TIMES: take_times(r); break;
+    case ARRAY_TYPES: take_types(r); break;
+    case ARRAY_SINCE_LAST: take_since_last(r); break;
+    default: take_names(r); break;
+    }
+}
+
+/* ---- Sequences ------------------------------------------------------------------------------- */
+
+/* Without times, the gaps are added up. With both, they are compared. */
+static void use_since_last(struct reader *r)
+{
+    struct builder *b = r->builder;
+    size_t n = b->times - b->closed;
+    if (!r->has[ARRAY_SINCE_LAST]) return;
+    if (!r->has[ARRAY_TIMES]) {
+        double time = 0;
+        for (size_t i = 0; i < r->since_lasts && !r->json.status; i++)
+            check(r, smurf_builder_time(b, time += r->since_last[i], r->json.err));
+        r->has[ARRAY_TIMES] = true;
+        return;
+    }
+    if (r->since_lasts != n) {
+        smurf_json_fail(&r->json, "%zu times but %zu entries of time_since_last_event", n, r->since_lasts);
+        return;
+    }
+    size_t wrong = 0;
+    for (size_t i = 1; i < n; i++) {
+        double gap = b->time[b->closed + i] - b->time[b->closed + i - 1];
+        wrong += !(fabs(gap - r->since_last[i]) <= 1e-6 * fmax(1, fabs(b->time[b->closed + i])));
+    }
+    if (wrong && r->disagree == 0) r->disagree_line = r->json.source->line;
+    r->disagree += wrong;
+    r->disagree_sequences += wrong > 0;
+}
+
+/* A whole number given by a member, or -1 where it is not there. */
+static int64_t count_member(struct reader *r, const char *key)
+{
+    const struct member *m = find_member(r, key);
+    struct decimal d;
+    if (!m || strcmp(text_of(r, m), "null") == 0) return -1;
+    const char *text = text_of(r, m);
+    if (smurf_decimal_scan(&d, text) != text + m->text_n || d.negative || smurf_decimal_value(&d) > 1e15 ||
+        smurf_decimal_value(&d) != floor(smurf_decimal_value(&d))) {
+        smurf_json_fail(&r->json, "%s '%s' is not a whole number", key, text);
+        return -1;
+    }
+    return (int64_t)smurf_decimal_value(&d);
+}
+
+static void read_declared(struct reader *r)
+{
+    struct builder *b = r->builder;
+    int64_t declared = count_member(r, "dim_process");
+    if (declared <= 0 || b->words) return;
+    if (declared > TYPE_LIMIT)
+        smurf_json_fail(&r->json, "dim_process %lld is beyond the limit of %d types", (long long)declared, TYPE_LIMIT);
+    else if (b->declared && b->declared != (uint32_t)declared)
+        smurf_json_fail(&r->json, "dim_process is %lld here and %u before", (long long)declared, b->declared);
+    else
+        b->declared = (uint32_t)declared;
+}
+
+/* Types of this sequence against dim_process, with the place. */
+static void check_range(struct reader *r)
+{
+    const struct builder *b = r->builder;
+    if (b->words || !b->declared || b->type_max < b->declared) return;
+    for (size_t i = b->closed; i < b->types; i++)
+        if (b->type[i] >= b->declared) {
+            smurf_json_fail(&r->json, "event %zu: type %u is out of range: dim_process is %u, so types are 0 to %u",
+                            i - b->closed + 1, b->type[i], b->declared, b->declared - 1);
+            return;
+        }
+}
+
+static bool read_offset(struct reader *r, const char *key, double *out)
+{
+    const struct member *m = find_member(r, key);
+    struct decimal d;
+    if (!m || strcmp(text_of(r, m), "null") == 0) return true;
+    if (!check(r, smurf_column_time(&d, text_of(r, m), m->text_n, &r->calendar, r->json.err))) return false;
+    return smurf_decimal_offset(&d, r->info.origin, out) ||
+           smurf_json_fail(&r->json, "%s is too far from the events", key);
+}
+
+static void read_info(struct reader *r)
+{
+    int64_t first = count_member(r, "first_scored"), length = count_member(r, "seq_len");
+    size_t events = r->builder->times - r->builder->closed;
+    if (first > 0) r->info.first = (size_t)first;
+    if (length >= 0 && (size_t)length != events)
+        smurf_json_fail(&r->json, "seq_len says %lld events, but there are %zu", (long long)length, events);
+    if (!read_offset(r, "observation_start", &r->info.start) || !read_offset(r, "observation_end", &r->info.end)) return;
+    const struct member *name = role_member(r, COLUMN_SEQUENCE), *unit = find_member(r, "unit");
+    if (name && strcmp(text_of(r, name), "null") != 0) r->info.name = text_of(r, name);
+    if (unit && !r->builder->unit) {
+        r->builder->unit = smurf_arena_text(&r->builder->text, text_of(r, unit), unit->text_n);
+        if (!r->builder->unit) check(r, smurf_fail_memory(r->json.err));
+    }
+}
+
+static void close_sequence(struct reader *r)
+{
+    struct builder *b = r->builder;
+    if (r->has_rows) {
+        smurf_json_fail(&r->json, "an object with arrays among objects with single events (use one kind in a file)");
+        return;
+    }
+    r->has_sequences = true;
+    use_since_last(r);
+    if (r->json.status) return;
+    if (!r->has[ARRAY_TIMES]) {
+        smurf_json_fail(&r->json, "no times in the object (fields known are time_since_start, times and timestamps, or "
+                                  "name yours with --time NAME)");
+        return;
+    }
+    if (!r->has[ARRAY_TYPES]) /* one type only */
+        while (b->types < b->times && !r->json.status) check(r, smurf_builder_type(b, 0, r->json.err));
+    read_declared(r);
+    check_range(r);
+    read_info(r);
+    if (!r->json.status) check(r, smurf_builder_close(b, &r->info, r->json.err));
+}
+
+/* ---- Events one by one ----------------------------------------------------------------------- */
+
+static void push_row(struct reader *r, const struct member *time)
+{
+    if (r->has_sequences) {
+        smurf_json_fail(&r->json, "an object with a single event among objects with arrays (use one kind in a file)");
+        return;
+    }
+    const struct member *sequence = role_member(r, COLUMN_SEQUENCE), *type = role_member(r, COLUMN_TYPE);
+    if (!r->has_rows) {
+        smurf_rows_init(&r->rows, r->builder, true);
+        r->has_rows = true;
+    }
+    char number[24];
+    const char *name = number;
+    size_t name_n = 0;
+    if (sequence)
+        name = text_of(r, sequence), name_n = sequence->text_n, r->rows_named = true;
+    else
+        name_n = (size_t)snprintf(number, sizeof number, "%zu", r->arrays);
+    if ((r->config->type_column && !type) || (r->config->sequence_column && !sequence)) {
+        smurf_json_fail(&r->json, "there is no field '%s' in the object",
+                        type ? r->config->sequence_column : r->config->type_column);
+        return;
+    }
+    struct decimal d;
+    read_declared(r);
+    if (!check(r, smurf_column_time(&d, text_of(r, time), time->text_n, &r->calendar, r->json.err))) return;
+    check(r, smurf_rows_push(&r->rows, name, name_n, &d, type ? text_of(r, type) : "0", type ? type->text_n : 1,
+                             r->json.err));
+}
+
+/* ---- Objects and arrays ---------------------------------------------------------------------- */
+
+static void read_array(struct reader *r, int depth);
+
+static bool is_shelf(const struct reader *r, const char *key)
+{
+    static const char *const known[] = {"train", "dev", "test", "valid", "validation", "devtest", "data", "sequences"};
+    if (r->config->key) return strcmp(r->config->key, key) == 0;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i], key) == 0) return true;
+    return false;
+}
+
+/* Forgets the members seen so far. */
+static void clear_object(struct reader *r)
+{
+    r->json.used = r->members = r->since_lasts = 0;
+    memset(r->has, 0, sizeof r->has);
+    r->info = (struct sequence_info){.start = NAN, .end = NAN};
+}
+
+/* {"train": [...]}: reads the sequences in it. Their members take the place of those read so far. */
+static void read_shelf(struct reader *r, size_t key)
+{
+    size_t before = r->builder->sequences, rows = r->has_rows ? r->rows.sequences : 0;
+    char name[32];
+    snprintf(name, sizeof name, "%s", r->json.scratch + key);
+    read_declared(r);
+    read_array(r, 1);
+    clear_object(r);
+    r->on_shelf = true;
+    bool filled = r->builder->sequences > before || (r->has_rows && r->rows.sequences > rows);
+    if (filled && r->shelf)
+        smurf_json_fail(&r->json, "several lists of sequences, '%s' and '%s' (choose one with --key NAME)", r->shelf,
+                        name);
+    else if (filled)
+        r->shelf = smurf_arena_text(&r->builder->text, name, strlen(name));
+}
+
+static void read_member(struct reader *r, bool top)
+{
+    struct json *json = &r->json;
+    struct member m = {0};
+    if (!smurf_json_string(json, &m.key, &m.key_n) || !smurf_json_take(json, ':')) return;
+    char c = smurf_json_peek(json);
+    if (c == '[') {
+        enum array_role role = array_role(r, json->scratch + m.key, m.key_n);
+        if (role != ARRAY_NONE)
+            take_array(r, role);
+        else if (top && is_shelf(r, json->scratch + m.key))
+            read_shelf(r, m.key);
+        else
+            smurf_json_skip(json);
+        return;
+    }
+    if (c == '{') {
+        smurf_json_skip(json);
+        return;
+    }
+    bool ok = c == '"' ? smurf_json_string(json, &m.text, &m.text_n) : smurf_json_literal(json, &m.text, &m.text_n);
+    if (!ok) return;
+    if (!smurf_grow(&r->member, &r->member_room, r->members + 1, sizeof *r->member))
+        check(r, smurf_fail_memory(json->err));
+    else
+        r->member[r->members++] = m;
+}
+
+static void read_object(struct reader *r, bool top)
+{
+    struct json *json = &r->json;
+    bool first = true;
+    clear_object(r);
+    r->on_shelf = false;
+    smurf_json_take(json, '{');
+    if (json->status) return;
+    while (smurf_json_more(json, '}', &first)) read_member(r, top);
+    if (json->status) return;
+    if (r->on_shelf) {
+        read_declared(r);
+        return;
+    }
+    const struct member *time = role_member(r, COLUMN_TIME);
+    if (!r->has[ARRAY_TIMES] && !r->has[ARRAY_SINCE_LAST] && time)
+        push_row(r, time);
+    else
+        close_sequence(r);
+}
+
+static void read_array(struct reader *r, int depth)
+{
+    struct json *json = &r->json;
+    bool first = true, numbered = false;
+    if (depth > JSON_DEPTH) {
+        smurf_json_fail(json, "values nested more than %d deep", JSON_DEPTH);
+        return;
+    }
+    smurf_json_take(json, '[');
+    if (json->status) return;
+    while (smurf_json_more(json, ']', &first)) {
+        char c = smurf_json_peek(json);
+        if (c == '[') {
+            read_array(r, depth + 1);
+        } else if (c == '{') {
+            if (!numbered) r->arrays++;
+            numbered = true;
+            read_object(r, false);
+        } else {
+            smurf_json_fail(json, "expected an object or an array of events (doc/formats.md shows the shapes)");
+        }
+    }
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+static void read_all(struct reader *r)
+{
+    struct source *source = r->json.source;
+    r->json.status = smurf_source_fill(source, 3, r->json.err);
+    if (!r->json.status && source->end - source->p >= 3 && memcmp(source->p, "\xEF\xBB\xBF", 3) == 0) source->p += 3;
+    for (char c; (c = smurf_json_peek(&r->json)) && !r->json.status;) {
+        if (c == '[') {
+            r->json.lines = false;
+            read_array(r, 1);
+        } else if (c == '{') {
+            read_object(r, true);
+        } else {
+            char text[2] = {c, 0};
+            smurf_json_fail(&r->json, "expected '{' or '[' but found '%s' (doc/formats.md shows the shapes)", text);
+        }
+    }
+}
+
+static void finish(struct reader *r)
+{
+    struct builder *b = r->builder;
+    b->calendar = r->calendar == 1;
+    if (!r->json.status && r->has_rows) {
+        r->rows.named = r->rows_named;
+        check(r, smurf_rows_finish(&r->rows, r->json.err));
+    }
+    if (!r->json.status && b->sequences == 0)
+        r->json.status = smurf_fail(r->json.err, SMURF_ERROR_INPUT, "%s: there are no sequences in it%s",
+                                    r->json.source->name, r->config->key ? " under that --key" : "");
+    if (!r->json.status && r->disagree)
+        check(r, smurf_builder_remark(b, r->json.err,
+                                      "time_since_last_event disagrees with time_since_start at %zu events of %zu "
+                                      "sequences, first on line %zu; time_since_start was used",
+                                      r->disagree, r->disagree_sequences, r->disagree_line));
+}
+
+smurf_status smurf_json_read(struct source *source, struct builder *builder, const smurf_read_config *config,
+                             smurf_error *err)
+{
+    struct reader r = {.json = {.source = source, .err = err, .lines = true},
+                       .builder = builder,
+                       .config = config,
+                       .calendar = -1};
+    read_all(&r);
+    finish(&r);
+    if (r.has_rows) smurf_rows_release(&r.rows);
+    free(r.member);
+    free(r.since_last);
+    free(r.json.scratch);
+    return r.json.status;
+}
+
+static char first_character(const char *head, size_t n)
+{
+    size_t i = n >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    while (i < n && (head[i] == ' ' || head[i] == '\t' || head[i] == '\r' || head[i] == '\n')) i++;
+    return i < n ? head[i] : '\0';
+}
+
+bool smurf_jsonl_looks(const char *head, size_t n)
+{
+    return first_character(head, n) == '{';
+}
+
+bool smurf_json_looks(const char *head, size_t n)
+{
+    return first_character(head, n) == '[';
+}

@@ -1,0 +1,432 @@
+/*
+ * number.c - see number.h.
+ *
+ * Reading is exact: up to 19 significant digits are kept in 64 bits. The nearest double is then
+ *   - one division or multiplication of doubles where both sides are exact (mantissa < 2^53, |exponent| <= 22);
+ *   - an integer division in 128 bits with the remainder as sticky bit where exponent is -1 .. -19;
+ *   - strtod in the C locale for the rest (rare: 20 digits and more, large exponents).
+ */
+#include "data/number.h"
+
+#include <locale.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+__extension__ typedef unsigned __int128 wide;
+__extension__ typedef __int128 signed_wide;
+
+enum { MAX_DIGITS = 19, EXPONENT_LIMIT = 100000 };
+
+static const double pow10_exact[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+static const uint64_t pow10_int[] = {1u,
+                                     10u,
+                                     100u,
+                                     1000u,
+                                     10000u,
+                                     100000u,
+                                     1000000u,
+                                     10000000u,
+                                     100000000u,
+                                     1000000000u,
+                                     10000000000u,
+                                     100000000000u,
+                                     1000000000000u,
+                                     10000000000000u,
+                                     100000000000000u,
+                                     1000000000000000u,
+                                     10000000000000000u,
+                                     100000000000000000u,
+                                     1000000000000000000u,
+                                     10000000000000000000u};
+
+static bool is_digit(char c)
+{
+    return (unsigned char)(c - '0') < 10;
+}
+
+/* ---- Scanning -------------------------------------------------------------------------------- */
+
+/* Appends the digits at p to the mantissa; returns their end. Digits past the 19th significant one are
+   counted in *dropped. */
+static const char *scan_digits(const char *p, struct decimal *d, int *kept, int *dropped)
+{
+    for (; is_digit(*p); p++) {
+        if (*kept < MAX_DIGITS) {
+            d->mantissa = d->mantissa * 10 + (uint64_t)(*p - '0');
+            if (d->mantissa) ++*kept;
+        } else {
+            if (*dropped < EXPONENT_LIMIT) ++*dropped;
+            if (*p != '0') d->cut = true;
+        }
+    }
+    return p;
+}
+
+const char *smurf_decimal_scan(struct decimal *d, const char *text)
+{
+    const char *p = text;
+    *d = (struct decimal){.integer = true, .text = text};
+    if (*p == '-' || *p == '+') d->negative = *p++ == '-';
+
+    int kept = 0, dropped = 0;
+    const char *whole = p;
+    p = scan_digits(p, d, &kept, &dropped);
+    ptrdiff_t digits = p - whole;
+    int exponent = dropped;
+    if (*p == '.') {
+        const char *fraction = ++p;
+        int dropped_whole = dropped;
+        p = scan_digits(p, d, &kept, &dropped);
+        digits += p - fraction;
+        ptrdiff_t read = p - fraction - (dropped - dropped_whole);
+        exponent -= read < EXPONENT_LIMIT ? (int)read : EXPONENT_LIMIT;
+        d->integer = false;
+    }
+    if (digits == 0) return NULL;
+    if (*p == 'e' || *p == 'E') {
+        const char *q = p + 1;
+        bool minus = false;
+        if (*q == '-' || *q == '+') minus = *q++ == '-';
+        if (is_digit(*q)) {
+            int e = 0;
+            for (; is_digit(*q); q++)
+                if (e < EXPONENT_LIMIT) e = 10 * e + (*q - '0');
+            exponent += minus ? -e : e;
+            d->integer = false;
+            p = q;
+        }
+    }
+    d->exponent = d->mantissa ? exponent : 0;
+    d->length = (size_t)(p - text);
+    return p;
+}
+
+/* Days from 1970-01-01 to a date of the proleptic Gregorian calendar. */
+static int64_t days_from_civil(int64_t year, int month, int day)
+{
+    year -= month <= 2;
+    int64_t era = (year >= 0 ? year : year - 399) / 400;
+    int64_t year_of_era = year - era * 400;
+    int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719468;
+}
+
+/* Reads exactly `count` digits; NULL if there are fewer. */
+static const char *fixed(const char *p, const char *end, int count, int *out)
+{
+    int value = 0;
+    for (; count > 0; count--, p++) {
+        if (p >= end || !is_digit(*p)) return NULL;
+        value = 10 * value + (*p - '0');
+    }
+    *out = value;
+    return p;
+}
+
+static int days_in_month(int year, int month)
+{
+    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    return days[month - 1] + (month == 2 && leap);
+}
+
+/* Z, +hh, +hhmm or +hh:mm; the end where it is one, with seconds east of UTC. */
+static const char *scan_zone(const char *p, const char *end, int *east)
+{
+    *east = 0;
+    if (p < end && (*p == 'Z' || *p == 'z')) return p + 1;
+    if (p >= end || (*p != '+' && *p != '-')) return p;
+    int sign = *p == '-' ? -1 : 1, hour = 0, minute = 0;
+    if (!(p = fixed(p + 1, end, 2, &hour))) return NULL;
+    if (p < end && *p == ':') p++;
+    if (p < end && !(p = fixed(p, end, 2, &minute))) return NULL;
+    if (hour > 23 || minute > 59) return NULL;
+    *east = sign * (hour * 3600 + minute * 60);
+    return p;
+}
+
+static bool scan_calendar(struct decimal *d, const char *text, size_t n)
+{
+    const char *p = text, *end = text + n;
+    int year, month, day, hour = 0, minute = 0, second = 0, east = 0;
+    if (!(p = fixed(p, end, 4, &year)) || p >= end || (*p != '-' && *p != '/')) return false;
+    char dash = *p++;
+    if (!(p = fixed(p, end, 2, &month)) || p >= end || *p++ != dash) return false;
+    if (!(p = fixed(p, end, 2, &day))) return false;
+    if (month < 1 || month > 12 || day < 1 || day > days_in_month(year, month)) return false;
+
+    uint64_t fraction = 0;
+    int places = 0;
+    if (p < end && (*p == 'T' || *p == 't' || *p == ' ')) {
+        if (!(p = fixed(p + 1, end, 2, &hour)) || p >= end || *p++ != ':') return false;
+        if (!(p = fixed(p, end, 2, &minute))) return false;
+        if (p < end && *p == ':') {
+            if (!(p = fixed(p + 1, end, 2, &second))) return false;
+            if (p < end && (*p == '.' || *p == ',')) {
+                const char *first = ++p;
+                for (; p < end && is_digit(*p); p++)
+                    if (places < 9) fraction = fraction * 10 + (uint64_t)(*p - '0'), places++;
+                if (p == first) return false;
+            }
+        }
+        if (p < end && *p == ' ' && p + 1 < end && (p[1] == '+' || p[1] == '-')) p++;
+        if (!(p = scan_zone(p, end, &east))) return false;
+    }
+    if (p != end || hour > 23 || minute > 59 || second > 60) return false;
+
+    int64_t seconds = days_from_civil(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - east;
+    signed_wide value = (signed_wide)seconds * (int64_t)pow10_int[places] + (int64_t)fraction;
+    wide size = (wide)(value < 0 ? -value : value);
+    for (; size > UINT64_MAX; places--) size /= 10;
+    *d = (struct decimal){.mantissa = (uint64_t)size,
+                          .exponent = -places,
+                          .negative = value < 0,
+                          .integer = places == 0,
+                          .calendar = true,
+                          .text = text,
+                          .length = n};
+    return true;
+}
+
+bool smurf_decimal_scan_time(struct decimal *out, const char *text, size_t n)
+{
+    if (n == 0) return false;
+    if (smurf_decimal_scan(out, text) == text + n) return true;
+    return scan_calendar(out, text, n);
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+static locale_t c_locale;
+static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
+static void make_c_locale(void)
+{
+    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+static double read_slowly(const char *text)
+{
+    pthread_once(&c_locale_once, make_c_locale);
+    return c_locale ? strtod_l(text, NULL, c_locale) : strtod(text, NULL);
+}
+
+static int leading_zeros(uint64_t x)
+{
+    return __builtin_clzll(x);
+}
+
+/* mantissa / 10^places rounded to nearest even; 0 < mantissa, places <= 19. The quotient of the shifted
+   mantissa has at least 62 bits; an odd lowest bit stands for any remainder. */
+static double divide(uint64_t mantissa, int places)
+{
+    uint64_t divisor = pow10_int[places];
+    int up = leading_zeros(mantissa), down = leading_zeros(divisor);
+    wide high = (wide)(mantissa << up) << 63; /* below 2^127 */
+    uint64_t scaled = divisor << down;        /* 2^63 or more, so the quotient is below 2^64 */
+    uint64_t quotient = (uint64_t)(high / scaled);
+    if (high % scaled) quotient |= 1;
+    /* value = quotient * 2^(-up - 63 + down); round the 63 or 64 bits to 53 by hand: a conversion from
+       64 bits rounds to nearest even, and the sticky bit keeps halves apart. */
+    return ldexp((double)quotient, down - up - 63);
+}
+
+static double value_of(uint64_t mantissa, int exponent, bool *exact)
+{
+    *exact = true;
+    if (mantissa == 0) return 0;
+    if (mantissa <= (uint64_t)1 << 53) {
+        if (exponent < 0 && exponent >= -22) return (double)mantissa / pow10_exact[-exponent];
+        if (exponent >= 0 && exponent <= 22) return (double)mantissa * pow10_exact[exponent];
+    }
+    if (exponent == 0) return (double)mantissa;
+    if (exponent < 0 && exponent >= -19) return divide(mantissa, -exponent);
+    *exact = false;
+    return 0;
+}
+
+double smurf_decimal_value(const struct decimal *d)
+{
+    bool exact = false;
+    double value = d->cut ? 0 : value_of(d->mantissa, d->exponent, &exact);
+    if (!exact) {
+        if (!d->calendar) return read_slowly(d->text);
+        value = (double)d->mantissa / pow10_exact[-d->exponent];
+    }
+    return d->negative ? -value : value;
+}
+
+/* The decimal as an integer number of 10^-places, places <= 18, the rest cut off towards zero. False where
+   its whole part is beyond 2^63. */
+static bool fixed_point(const struct decimal *d, signed_wide *out, int *places)
+{
+    wide value = d->mantissa;
+    int exponent = d->exponent;
+    for (; exponent > 0; exponent--) {
+        value *= 10;
+        if (value >> 64) return false;
+    }
+    if (exponent < -37) value = 0, exponent = 0;
+    for (; exponent < -18; exponent++) value /= 10;
+    *places = -exponent;
+    if (value / pow10_int[*places] > (uint64_t)INT64_MAX) return false;
+    *out = d->negative ? -(signed_wide)value : (signed_wide)value;
+    return true;
+}
+
+bool smurf_decimal_origin(const struct decimal *d, int64_t *origin)
+{
+    signed_wide value;
+    int places;
+    *origin = 0;
+    if (!fixed_point(d, &value, &places)) return false;
+    signed_wide unit = (signed_wide)pow10_int[places];
+    signed_wide whole = value >= 0 ? value / unit : -((-value + unit - 1) / unit);
+    if (whole >= 1 << 20 || whole < -(1 << 20)) *origin = (int64_t)whole;
+    return true;
+}
+
+bool smurf_decimal_offset(const struct decimal *d, int64_t origin, double *out)
+{
+    if (origin == 0) {
+        *out = smurf_decimal_value(d);
+        return fabs(*out) < 0x1p53;
+    }
+    signed_wide value;
+    int places;
+    if (!fixed_point(d, &value, &places)) return false;
+    value -= (signed_wide)origin * (signed_wide)pow10_int[places];
+    wide size = (wide)(value < 0 ? -value : value);
+    for (; size > UINT64_MAX; places--) {
+        if (places == 0) return false;
+        size /= 10;
+    }
+    bool exact;
+    double offset = value_of((uint64_t)size, -places, &exact);
+    *out = value < 0 ? -offset : offset;
+    return offset < 0x1p53;
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+static size_t write_unsigned(char *out, uint64_t value, int digits)
+{
+    char reverse[24];
+    int n = 0;
+    do {
+        reverse[n++] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value || n < digits);
+    for (int i = 0; i < n; i++) out[i] = reverse[n - 1 - i];
+    return (size_t)n;
+}
+
+/* The fewest decimal places, up to 17, with which |x| < 2^53 reads back; -1 where none does. The digits
+   are *mantissa. */
+static int places_needed(double x, uint64_t *mantissa)
+{
+    for (int places = 0; places <= 17; places++) {
+        double scaled = nearbyint(x * pow10_exact[places]);
+        if (scaled > 0x1p53) return -1;
+        if (scaled / pow10_exact[places] == x) {
+            *mantissa = (uint64_t)scaled;
+            return places;
+        }
+    }
+    return -1;
+}
+
+size_t smurf_number_write(char out[NUMBER_TEXT], double x)
+{
+    size_t n = 0;
+    double size = fabs(x);
+    uint64_t mantissa;
+    int places = size < 0x1p53 ? places_needed(size, &mantissa) : -1;
+    if (places < 0) {
+        for (int digits = 15; digits <= 17; digits++) {
+            char text[NUMBER_TEXT];
+            n = (size_t)snprintf(text, sizeof text, "%.*g", digits, x);
+            for (size_t i = 0; i < n; i++) out[i] = text[i] == ',' ? '.' : text[i];
+            text[n] = '\0';
+            if (digits == 17 || strtod(text, NULL) == x) break;
+        }
+        return n;
+    }
+    if (x < 0) out[n++] = '-';
+    n += write_unsigned(out + n, mantissa / pow10_int[places], 1);
+    if (places) {
+        out[n++] = '.';
+        n += write_unsigned(out + n, mantissa % pow10_int[places], places);
+    }
+    return n;
+}
+
+/* Splits origin + offset into a whole number and the digits of a fraction, "" or ".25". */
+static size_t split_fraction(char fraction[NUMBER_TEXT], int64_t origin, double offset, signed_wide *whole)
+{
+    double down = floor(offset);
+    *whole = (signed_wide)origin + (int64_t)down;
+    if (down == offset) return 0;
+    double rest = offset >= 0 ? offset : offset - down;
+    uint64_t mantissa = 0;
+    int places = places_needed(rest, &mantissa);
+    fraction[0] = '.';
+    if (places >= 0) return 1 + write_unsigned(fraction + 1, mantissa % pow10_int[places], places);
+
+    places = 17; /* 17 significant digits always read back */
+    for (double x = rest; x >= 1; x /= 10) places--;
+    char text[NUMBER_TEXT];
+    int n = snprintf(text, sizeof text, "%.*f", places, rest);
+    const char *digits = text + n - places;
+    if (digits[-2] != '0' + (char)fmod(fabs(floor(rest)), 10)) ++*whole; /* rounded up to a whole */
+    memcpy(fraction + 1, digits, (size_t)places);
+    return 1 + (size_t)places;
+}
+
+size_t smurf_number_write_time(char out[NUMBER_TEXT], int64_t origin, double offset)
+{
+    if (origin == 0) return smurf_number_write(out, offset);
+    char fraction[NUMBER_TEXT];
+    signed_wide whole;
+    size_t n = 0, tail = split_fraction(fraction, origin, offset, &whole);
+    if (whole < 0) {
+        if (tail) return smurf_number_write(out, (double)origin + offset);
+        out[n++] = '-';
+        whole = -whole;
+    }
+    n += write_unsigned(out + n, (uint64_t)whole, 1);
+    memcpy(out + n, fraction, tail);
+    return n + tail;
+}
+
+size_t smurf_number_write_calendar(char out[NUMBER_TEXT], int64_t origin, double offset)
+{
+    char fraction[NUMBER_TEXT];
+    signed_wide wide_seconds;
+    size_t tail = split_fraction(fraction, origin, offset, &wide_seconds);
+    if (tail > 10) tail = 10;
+    int64_t seconds = (int64_t)wide_seconds, days = seconds / 86400, rest = seconds % 86400;
+    if (rest < 0) rest += 86400, days--;
+
+    int64_t z = days + 719468, era = (z >= 0 ? z : z - 146096) / 146097, doe = z - era * 146097;
+    int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
+    int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100), mp = (5 * doy + 2) / 153;
+    int64_t day = doy - (153 * mp + 2) / 5 + 1, month = mp < 10 ? mp + 3 : mp - 9;
+    int64_t year = yoe + era * 400 + (month <= 2);
+    if (year < 0 || year > 9999) return smurf_number_write_time(out, origin, offset);
+
+    size_t n = write_unsigned(out, (uint64_t)year, 4);
+    const uint64_t part[] = {(uint64_t)month, (uint64_t)day, (uint64_t)rest / 3600, (uint64_t)rest / 60 % 60,
+                             (uint64_t)rest % 60};
+    for (int i = 0; i < 5; i++) {
+        out[n++] = "--T::"[i];
+        n += write_unsigned(out + n, part[i], 2);
+    }
+    memcpy(out + n, fraction, tail);
+    n += tail;
+    out[n++] = 'Z';
+    return n;
+}

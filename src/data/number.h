@@ -1,0 +1,54 @@
+/*
+ * number.h - decimal text to numbers, exactly and fast, and back; free of the locale.
+ *
+ * A decimal is kept as sign * mantissa * 10^exponent until it is known what to subtract from it: a clock
+ * of nanoseconds since 1970 loses digits as a double, but its distance from an origin does not.
+ */
+#ifndef SMURF_DATA_NUMBER_H
+#define SMURF_DATA_NUMBER_H
+
+#include "smurf.h"
+
+#include <stdbool.h>
+
+struct decimal {
+    uint64_t mantissa; /* the first 19 significant digits */
+    int exponent;      /* value = mantissa * 10^exponent, up to digits cut off */
+    bool negative;
+    bool integer;   /* no point and no exponent in the text */
+    bool cut;       /* there were more than 19 significant digits */
+    bool calendar;  /* came from ISO-8601 text: seconds since 1970 */
+    const char *text; /* where it stands; not owned */
+    size_t length;
+};
+
+/* Scans a decimal number at text: [+-] digits [. digits] [e [+-] digits]. Returns its end, or NULL where
+   there is none. text must end in a byte that cannot continue a number (a NUL will do). */
+const char *smurf_decimal_scan(struct decimal *out, const char *text);
+
+/* Scans all n bytes as a number or an ISO-8601 time: YYYY-MM-DD, then optionally 'T' or a space and
+   hh:mm[:ss[.fraction]], then optionally Z or +hh:mm. UTC where no zone is given. False if it is neither.
+   Infinities and NaN are neither. text[n] must be readable and no digit. */
+bool smurf_decimal_scan_time(struct decimal *out, const char *text, size_t n);
+
+/* The nearest double. Infinite where out of range. */
+double smurf_decimal_value(const struct decimal *d);
+
+/* The origin for a sequence whose first time this is: 0 below 2^20, else the whole part rounded down.
+   False where it is beyond 2^63. */
+bool smurf_decimal_origin(const struct decimal *d, int64_t *origin);
+
+/* The nearest double to value - origin. False where it is 2^53 or more away from the origin, so that whole
+   steps would be lost. */
+bool smurf_decimal_offset(const struct decimal *d, int64_t origin, double *out);
+
+/* Writes a decimal that reads back as x, in as few places as do (an exponent only past 17 of them); returns
+   its length. x is finite. No NUL is added. */
+enum { NUMBER_TEXT = 40 };
+size_t smurf_number_write(char out[NUMBER_TEXT], double x);
+/* The same for origin + offset, without losing digits. */
+size_t smurf_number_write_time(char out[NUMBER_TEXT], int64_t origin, double offset);
+/* The same as ISO-8601 in UTC, "2024-01-31T12:00:00.25Z", up to nanoseconds. */
+size_t smurf_number_write_calendar(char out[NUMBER_TEXT], int64_t origin, double offset);
+
+#endif

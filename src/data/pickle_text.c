@@ -1,0 +1,79 @@
+/* pickle_text.c - see pickle.h: the three ways in which pickles write text and bytes. */
+#include "data/pickle.h"
+
+#include <string.h>
+
+/* The value of `digits` hexadecimal digits at p; -1 where there are not as many before end. */
+static int64_t hexadecimal(const char *p, const char *end, int digits)
+{
+    int64_t value = 0;
+    if (end - p < digits) return -1;
+    for (int i = 0; i < digits; i++) {
+        int c = p[i], letter = c | 32;
+        int digit = c >= '0' && c <= '9' ? c - '0' : letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
+        if (digit < 0) return -1;
+        value = value << 4 | digit;
+    }
+    return value;
+}
+
+/* One escape behind its backslash; returns its end, or NULL where it is none. */
+static const char *unescape(char *out, const char *p, const char *end)
+{
+    static const char from[] = "\\'\"abfnrtv", to[] = "\\'\"\a\b\f\n\r\t\v";
+    if (p == end) return NULL;
+    if (*p == 'x') {
+        int64_t value = hexadecimal(p + 1, end, 2);
+        *out = (char)value;
+        return value < 0 ? NULL : p + 3;
+    }
+    const char *found = memchr(from, *p, sizeof from - 1);
+    if (found) *out = to[found - from];
+    return found ? p + 1 : NULL;
+}
+
+char *smurf_pickle_from_repr(char *out, const char *p, size_t n)
+{
+    if (n < 2 || (*p != '\'' && *p != '"') || p[n - 1] != *p) return NULL;
+    for (const char *end = p++ + n - 1; p < end; out++) {
+        if (*p != '\\')
+            *out = *p++;
+        else if (!(p = unescape(out, p + 1, end)))
+            return NULL;
+    }
+    return out;
+}
+
+static char *write_utf8(char *out, uint32_t c)
+{
+    int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3; /* bytes behind the first */
+    static const uint32_t lead[] = {0, 0xC0, 0xE0, 0xF0};
+    *out++ = (char)(lead[more] | c >> 6 * more);
+    while (more-- > 0) *out++ = (char)(0x80 | (c >> 6 * more & 0x3F));
+    return out;
+}
+
+char *smurf_pickle_from_raw(char *out, const char *p, size_t n)
+{
+    for (const char *end = p + n; p < end;) {
+        int digits = *p != '\\' || end - p < 2 ? 0 : p[1] == 'u' ? 4 : p[1] == 'U' ? 8 : 0;
+        int64_t c = digits ? hexadecimal(p + 2, end, digits) : (unsigned char)*p;
+        if (c < 0 || c > 0x10FFFF) return NULL;
+        out = write_utf8(out, (uint32_t)c);
+        p += digits ? digits + 2 : 1;
+    }
+    return out;
+}
+
+char *smurf_pickle_to_latin1(char *out, const char *p, size_t n)
+{
+    for (const char *end = p + n; p < end; p++) {
+        unsigned char c = (unsigned char)*p;
+        if (c >= 0x80) {
+            if ((c != 0xC2 && c != 0xC3) || ++p == end || ((unsigned char)*p & 0xC0) != 0x80) return NULL;
+            c = (unsigned char)(c << 6 | ((unsigned char)*p & 0x3F));
+        }
+        *out++ = (char)c;
+    }
+    return out;
+}

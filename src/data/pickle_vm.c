@@ -1,0 +1,583 @@
+/*
+ * pickle_vm.c - the opcodes of pickle protocols 0 to 5 that make data; see pickle.h.
+ *
+ * One table lists them. An opcode that is named there but has no function is refused by its name, one that is
+ * missing is unknown. Lengths are believed only as far as bytes arrive, and every stack access stays above
+ * the latest mark.
+ */
+#include "data/pickle.h"
+
+#include "data/number.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 1 << 16 };
+
+struct vm {
+    struct pickle_tree *tree;
+    struct source *source;
+    struct pickle_value *stack;
+    size_t depth, stack_room;
+    size_t *mark; /* depths of the stack */
+    size_t marks, mark_room;
+    struct pickle_value *memo; /* (memos), PICKLE_UNSET where nothing was put */
+    size_t memos, memo_room;
+    size_t memoized; /* values put in the memo, which is the next number of MEMOIZE */
+    int argument;    /* of the opcode at work, from the table */
+    bool stopped;
+    bool placed; /* the error came from the source and says where it is */
+    smurf_error *err;
+};
+
+typedef smurf_status action(struct vm *vm);
+
+/* ---- Bytes ----------------------------------------------------------------------------------- */
+
+static smurf_status wrong(struct vm *vm, const char *what)
+{
+    return smurf_fail(vm->err, SMURF_ERROR_INPUT, "%s", what);
+}
+
+static smurf_status truncated(struct vm *vm)
+{
+    return wrong(vm, "the file ends in the middle of the pickle (is it complete?)");
+}
+
+static smurf_status fill(struct vm *vm, size_t want)
+{
+    if ((size_t)(vm->source->end - vm->source->p) >= want) return SMURF_OK;
+    smurf_status status = smurf_source_fill(vm->source, want, vm->err);
+    vm->placed = status != SMURF_OK;
+    return status;
+}
+
+/* Takes the next n bytes, which stay in place until the next bytes are taken. */
+static smurf_status take(struct vm *vm, size_t n, const char **out)
+{
+    smurf_status status = fill(vm, n);
+    if (status) return status;
+    if ((size_t)(vm->source->end - vm->source->p) < n) return truncated(vm);
+    *out = vm->source->p;
+    vm->source->p += n;
+    return SMURF_OK;
+}
+
+/* Takes the bytes up to the next newline; the newline stands behind them. */
+static smurf_status take_line(struct vm *vm, const char **out, size_t *length)
+{
+    struct source *s = vm->source;
+    for (size_t seen = 0;;) {
+        size_t n = (size_t)(s->end - s->p);
+        const char *newline = memchr(s->p + seen, '\n', n - seen);
+        if (newline) {
+            *out = s->p;
+            *length = (size_t)(newline - s->p);
+            s->p = newline + 1;
+            return SMURF_OK;
+        }
+        if (s->eof) return truncated(vm);
+        if (n > SOURCE_LINE_LIMIT)
+            return smurf_fail(vm->err, SMURF_ERROR_INPUT, "a line of more than %zu bytes", SOURCE_LINE_LIMIT);
+        seen = n;
+        smurf_status status = fill(vm, n + n / 2 + 256);
+        if (status) return status;
+    }
+}
+
+/* Takes a little-endian number of n <= 8 bytes. */
+static smurf_status take_unsigned(struct vm *vm, int n, uint64_t *out)
+{
+    const char *p = NULL;
+    smurf_status status = take(vm, (size_t)n, &p);
+    if (status) return status;
+    *out = 0;
+    for (int i = 0; i < n; i++) *out |= (uint64_t)(unsigned char)p[i] << 8 * i;
+    return SMURF_OK;
+}
+
+static smurf_status read_decimal(struct vm *vm, const char *text, size_t n, int64_t *out)
+{
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (n == 0 || end != text + n)
+        return smurf_fail(vm->err, SMURF_ERROR_INPUT, "'%.*s' is no integer", n < 40 ? (int)n : 40, text);
+    if (errno == ERANGE) return wrong(vm, "an integer beyond 64 bits");
+    *out = value;
+    return SMURF_OK;
+}
+
+/* ---- Stack ----------------------------------------------------------------------------------- */
+
+static smurf_status push(struct vm *vm, struct pickle_value value)
+{
+    if (vm->depth == vm->stack_room &&
+        !smurf_grow(&vm->stack, &vm->stack_room, vm->depth + 1, sizeof *vm->stack))
+        return smurf_fail_memory(vm->err);
+    vm->stack[vm->depth++] = value;
+    return SMURF_OK;
+}
+
+/* Fails unless n values lie above the latest mark. */
+static smurf_status expect(struct vm *vm, size_t n)
+{
+    size_t floor = vm->marks ? vm->mark[vm->marks - 1] : 0;
+    if (vm->depth - floor >= n) return SMURF_OK;
+    return wrong(vm, "the stack is empty: the pickle is damaged");
+}
+
+/* Takes the latest mark away. The values above it are stack[*from .. depth). */
+static smurf_status take_mark(struct vm *vm, size_t *from)
+{
+    if (vm->marks == 0) return wrong(vm, "there is no mark on the stack: the pickle is damaged");
+    *from = vm->mark[--vm->marks];
+    return SMURF_OK;
+}
+
+static smurf_status push_integer(struct vm *vm, int64_t x)
+{
+    return push(vm, (struct pickle_value){.kind = PICKLE_INT, .key = PICKLE_NO_KEY, .integer = x});
+}
+
+static smurf_status push_real(struct vm *vm, double x)
+{
+    return push(vm, (struct pickle_value){.kind = PICKLE_FLOAT, .key = PICKLE_NO_KEY, .real = x});
+}
+
+static smurf_status do_mark(struct vm *vm)
+{
+    if (!smurf_grow(&vm->mark, &vm->mark_room, vm->marks + 1, sizeof *vm->mark))
+        return smurf_fail_memory(vm->err);
+    vm->mark[vm->marks++] = vm->depth;
+    return SMURF_OK;
+}
+
+/* Takes away the value on top, or the mark where there is none above it. */
+static smurf_status do_pop(struct vm *vm)
+{
+    if (vm->marks && vm->mark[vm->marks - 1] == vm->depth) {
+        vm->marks--;
+        return SMURF_OK;
+    }
+    smurf_status status = expect(vm, 1);
+    if (!status) vm->depth--;
+    return status;
+}
+
+static smurf_status do_pop_mark(struct vm *vm)
+{
+    return take_mark(vm, &vm->depth);
+}
+
+static smurf_status do_dup(struct vm *vm)
+{
+    smurf_status status = expect(vm, 1);
+    return status ? status : push(vm, vm->stack[vm->depth - 1]);
+}
+
+static smurf_status do_stop(struct vm *vm)
+{
+    smurf_status status = expect(vm, 1);
+    if (status) return status;
+    vm->tree->root = vm->stack[--vm->depth];
+    vm->stopped = true;
+    return SMURF_OK;
+}
+
+/* ---- Numbers --------------------------------------------------------------------------------- */
+
+static smurf_status do_none(struct vm *vm)
+{
+    return push(vm, (struct pickle_value){.kind = PICKLE_NONE, .key = PICKLE_NO_KEY});
+}
+
+static smurf_status do_bool(struct vm *vm)
+{
+    return push_integer(vm, vm->argument);
+}
+
+/* A number of 1 or 2 bytes without sign, or of 4 with. */
+static smurf_status do_binint(struct vm *vm)
+{
+    int bytes = vm->argument;
+    uint64_t bits;
+    smurf_status status = take_unsigned(vm, bytes, &bits);
+    if (status) return status;
+    return push_integer(vm, bytes == 4 ? (int64_t)(bits ^ 0x80000000u) - 0x80000000 : (int64_t)bits);
+}
+
+/* "12\n", "12L\n"; "00\n" and "01\n" are False and True. */
+static smurf_status do_int_text(struct vm *vm)
+{
+    const char *text;
+    size_t n;
+    int64_t value;
+    smurf_status status = take_line(vm, &text, &n);
+    if (!status && n && text[n - 1] == 'L') n--;
+    if (!status) status = read_decimal(vm, text, n, &value);
+    return status ? status : push_integer(vm, value);
+}
+
+/* An integer in two's complement, behind its length in 1 or 4 bytes. */
+static smurf_status do_long(struct vm *vm)
+{
+    int bytes = vm->argument;
+    uint64_t n, bits = 0;
+    const char *p = NULL;
+    smurf_status status = take_unsigned(vm, bytes, &n);
+    if (!status && n > 8) return wrong(vm, "an integer beyond 64 bits");
+    if (!status) status = take(vm, (size_t)n, &p);
+    if (status) return status;
+    if (n && p[n - 1] & 0x80) bits = UINT64_MAX;
+    for (uint64_t i = n; i-- > 0;) bits = bits << 8 | (unsigned char)p[i];
+    return push_integer(vm, (int64_t)bits);
+}
+
+static smurf_status do_float_text(struct vm *vm)
+{
+    const char *text;
+    size_t n;
+    smurf_status status = take_line(vm, &text, &n);
+    if (status) return status;
+    struct decimal d;
+    if (smurf_decimal_scan(&d, text) == text + n) return push_real(vm, smurf_decimal_value(&d));
+    if (n == 3 && memcmp(text, "nan", 3) == 0) return push_real(vm, (double)NAN);
+    if (n == 3 && memcmp(text, "inf", 3) == 0) return push_real(vm, (double)INFINITY);
+    if (n == 4 && memcmp(text, "-inf", 4) == 0) return push_real(vm, -(double)INFINITY);
+    return smurf_fail(vm->err, SMURF_ERROR_INPUT, "'%.*s' is no number", n < 40 ? (int)n : 40, text);
+}
+
+static smurf_status do_binfloat(struct vm *vm)
+{
+    const char *p = NULL;
+    smurf_status status = take(vm, 8, &p);
+    if (status) return status;
+    return push(vm, smurf_pickle_decode((struct pickle_dtype){.code = 'f', .size = 8, .big = true}, p));
+}
+
+/* ---- Texts ----------------------------------------------------------------------------------- */
+
+/* Text or bytes behind their length in 1, 4 or 8 bytes. Memory is taken as the bytes arrive. */
+static smurf_status do_text(struct vm *vm)
+{
+    int bytes = vm->argument;
+    uint64_t n;
+    smurf_status status = take_unsigned(vm, bytes, &n);
+    if (status) return status;
+    if (n > UINT32_MAX)
+        return smurf_fail(vm->err, SMURF_ERROR_INPUT, "a text of %llu bytes, more than 4 GiB",
+                          (unsigned long long)n);
+    size_t done = 0;
+    do {
+        size_t part = n - done < CHUNK ? (size_t)n - done : CHUNK;
+        const char *p;
+        status = take(vm, part, &p);
+        if (status) return status;
+        char *room = smurf_pickle_text_room(vm->tree, done + part);
+        if (!room) return smurf_fail_memory(vm->err);
+        memcpy(room + done, p, part);
+        done += part;
+    } while (done < n);
+    return push(vm, smurf_pickle_text_keep(vm->tree, (size_t)n));
+}
+
+/* A line of text with escapes, which grows to at most twice its length. */
+static smurf_status do_text_line(struct vm *vm)
+{
+    bool repr = vm->argument == 'S';
+    const char *p = NULL;
+    size_t n;
+    smurf_status status = take_line(vm, &p, &n);
+    if (status) return status;
+    char *room = smurf_pickle_text_room(vm->tree, 2 * (uint64_t)n);
+    if (!room) return smurf_fail_memory(vm->err);
+    const char *end = repr ? smurf_pickle_from_repr(room, p, n) : smurf_pickle_from_raw(room, p, n);
+    if (!end) return wrong(vm, "a text with a missing quote or an unknown escape: the pickle is damaged");
+    return push(vm, smurf_pickle_text_keep(vm->tree, (size_t)(end - room)));
+}
+
+/* ---- Containers ------------------------------------------------------------------------------ */
+
+/* Turns the values stack[from .. depth) into keyed items: k v k v ... becomes v v ..., half as many. */
+static smurf_status pair_up(struct vm *vm, size_t from)
+{
+    size_t n = vm->depth - from;
+    if (n % 2) return wrong(vm, "a dictionary has a key without a value");
+    for (size_t i = 0; i < n / 2; i++) {
+        struct pickle_value key = vm->stack[from + 2 * i], value = vm->stack[from + 2 * i + 1];
+        smurf_status status = smurf_pickle_set_key(vm->tree, &value, key, vm->err);
+        if (status) return status;
+        vm->stack[from + i] = value;
+    }
+    vm->depth = from + n / 2;
+    return SMURF_OK;
+}
+
+/* Makes a container of the values from stack[from] on and leaves it in their place. */
+static smurf_status gather(struct vm *vm, size_t from, enum pickle_kind kind)
+{
+    struct pickle_value made;
+    smurf_status status = kind == PICKLE_DICT ? pair_up(vm, from) : SMURF_OK;
+    if (!status) status = smurf_pickle_node(vm->tree, kind, &made, vm->err);
+    if (!status)
+        status = smurf_pickle_append(vm->tree, made.node, vm->stack + from, vm->depth - from, vm->err);
+    vm->depth = from;
+    return status ? status : push(vm, made);
+}
+
+static smurf_status do_empty(struct vm *vm)
+{
+    enum pickle_kind kind = (enum pickle_kind)vm->argument;
+    return gather(vm, vm->depth, kind);
+}
+
+static smurf_status do_marked(struct vm *vm)
+{
+    enum pickle_kind kind = (enum pickle_kind)vm->argument;
+    size_t from = 0;
+    smurf_status status = take_mark(vm, &from);
+    return status ? status : gather(vm, from, kind);
+}
+
+static smurf_status do_tuple(struct vm *vm)
+{
+    size_t count = (size_t)vm->argument;
+    smurf_status status = expect(vm, count);
+    return status ? status : gather(vm, vm->depth - count, PICKLE_TUPLE);
+}
+
+/* Appends the values from stack[from] on to the container of the given kind below them. */
+static smurf_status add_to(struct vm *vm, size_t from, enum pickle_kind kind)
+{
+    size_t floor = vm->marks ? vm->mark[vm->marks - 1] : 0;
+    if (from <= floor || smurf_pickle_kind(vm->tree, vm->stack[from - 1]) != kind)
+        return smurf_fail(vm->err, SMURF_ERROR_INPUT,
+                          "items are added to what is no %s: the pickle is damaged",
+                          kind == PICKLE_DICT ? "dictionary" : "list");
+    smurf_status status = kind == PICKLE_DICT ? pair_up(vm, from) : SMURF_OK;
+    if (!status)
+        status = smurf_pickle_append(vm->tree, vm->stack[from - 1].node, vm->stack + from, vm->depth - from,
+                                     vm->err);
+    vm->depth = from;
+    return status;
+}
+
+static smurf_status do_add(struct vm *vm)
+{
+    enum pickle_kind kind = (enum pickle_kind)vm->argument;
+    size_t n = kind == PICKLE_DICT ? 2 : 1;
+    smurf_status status = expect(vm, n + 1);
+    return status ? status : add_to(vm, vm->depth - n, kind);
+}
+
+static smurf_status do_add_marked(struct vm *vm)
+{
+    enum pickle_kind kind = (enum pickle_kind)vm->argument;
+    size_t from = 0;
+    smurf_status status = take_mark(vm, &from);
+    return status ? status : add_to(vm, from, kind);
+}
+
+/* ---- Memo ------------------------------------------------------------------------------------ */
+
+/* The number of a memo entry: text (0 bytes) or binary. */
+static smurf_status take_index(struct vm *vm, int bytes, uint64_t *out)
+{
+    if (bytes) return take_unsigned(vm, bytes, out);
+    const char *text;
+    size_t n;
+    int64_t index = 0;
+    smurf_status status = take_line(vm, &text, &n);
+    if (!status) status = read_decimal(vm, text, n, &index);
+    *out = (uint64_t)index;
+    return status;
+}
+
+/* Picklers number what they put one by one, each after at least one byte: a larger number is a mistake. */
+static smurf_status put(struct vm *vm, uint64_t index)
+{
+    smurf_status status = expect(vm, 1);
+    if (status) return status;
+    if (index > smurf_source_offset(vm->source))
+        return smurf_fail(vm->err, SMURF_ERROR_INPUT,
+                          "memo number %lld is out of range: the pickle is damaged", (long long)index);
+    if (index >= vm->memos) {
+        size_t before = vm->memos, after = (size_t)index + 1;
+        if (!smurf_grow(&vm->memo, &vm->memo_room, after, sizeof *vm->memo))
+            return smurf_fail_memory(vm->err);
+        for (size_t i = before; i < after; i++) vm->memo[i].kind = PICKLE_UNSET;
+        vm->memos = after;
+    }
+    if (vm->memo[index].kind == PICKLE_UNSET) vm->memoized++;
+    vm->memo[index] = vm->stack[vm->depth - 1];
+    return SMURF_OK;
+}
+
+static smurf_status do_put(struct vm *vm)
+{
+    int bytes = vm->argument;
+    uint64_t index;
+    smurf_status status = take_index(vm, bytes, &index);
+    return status ? status : put(vm, index);
+}
+
+static smurf_status do_memoize(struct vm *vm)
+{
+    return put(vm, vm->memoized);
+}
+
+static smurf_status do_get(struct vm *vm)
+{
+    int bytes = vm->argument;
+    uint64_t index;
+    smurf_status status = take_index(vm, bytes, &index);
+    if (status) return status;
+    if (index >= vm->memos || vm->memo[index].kind == PICKLE_UNSET)
+        return smurf_fail(vm->err, SMURF_ERROR_INPUT, "memo number %lld was never put: the pickle is damaged",
+                          (long long)index);
+    return push(vm, vm->memo[index]);
+}
+
+/* ---- Callables ------------------------------------------------------------------------------- */
+
+/* Replaces the module and name on top of the stack by the callable they mean. */
+static smurf_status do_stack_global(struct vm *vm)
+{
+    struct pickle_value function;
+    smurf_status status = expect(vm, 2);
+    if (status) return status;
+    vm->depth -= 2;
+    status =
+        smurf_pickle_global(vm->tree, vm->stack[vm->depth], vm->stack[vm->depth + 1], &function, vm->err);
+    return status ? status : push(vm, function);
+}
+
+/* The same with both names as lines. */
+static smurf_status do_global(struct vm *vm)
+{
+    for (int i = 0; i < 2; i++) {
+        const char *text;
+        size_t n;
+        smurf_status status = take_line(vm, &text, &n);
+        if (status) return status;
+        char *room = smurf_pickle_text_room(vm->tree, n);
+        if (!room) return smurf_fail_memory(vm->err);
+        memcpy(room, text, n);
+        status = push(vm, smurf_pickle_text_keep(vm->tree, n));
+        if (status) return status;
+    }
+    return do_stack_global(vm);
+}
+
+static smurf_status do_reduce(struct vm *vm)
+{
+    struct pickle_value made;
+    smurf_status status = expect(vm, 2);
+    if (status) return status;
+    vm->depth -= 2;
+    status = smurf_pickle_call(vm->tree, vm->stack[vm->depth], vm->stack[vm->depth + 1], &made, vm->err);
+    return status ? status : push(vm, made);
+}
+
+static smurf_status do_build(struct vm *vm)
+{
+    smurf_status status = expect(vm, 2);
+    if (status) return status;
+    vm->depth--;
+    return smurf_pickle_build(vm->tree, vm->stack[vm->depth - 1], vm->stack[vm->depth], vm->err);
+}
+
+/* The length of a frame, which this reader has no use for. */
+static smurf_status do_skip(struct vm *vm)
+{
+    const char *p = NULL;
+    return take(vm, (size_t)vm->argument, &p);
+}
+
+static smurf_status do_proto(struct vm *vm)
+{
+    const char *p = NULL;
+    smurf_status status = take(vm, 1, &p);
+    if (status || (unsigned char)*p <= 5) return status;
+    return smurf_fail(vm->err, SMURF_ERROR_INPUT,
+                      "pickle protocol %d is not known (save with protocol 5 or less)", (unsigned char)*p);
+}
+
+/* ---- The machine ----------------------------------------------------------------------------- */
+
+/* clang-format off */
+static const struct {
+    const char *name;
+    action *run;
+    int argument;
+} opcodes[256] = {
+    ['('] = {"MARK", do_mark, 0},                   ['1'] = {"POP_MARK", do_pop_mark, 0},
+    ['0'] = {"POP", do_pop, 0},                     ['2'] = {"DUP", do_dup, 0},
+    ['.'] = {"STOP", do_stop, 0},                   ['N'] = {"NONE", do_none, 0},
+    [0x88] = {"NEWTRUE", do_bool, 1},               [0x89] = {"NEWFALSE", do_bool, 0},
+    ['I'] = {"INT", do_int_text, 0},                ['L'] = {"LONG", do_int_text, 0},
+    ['K'] = {"BININT1", do_binint, 1},              ['M'] = {"BININT2", do_binint, 2},
+    ['J'] = {"BININT", do_binint, 4},               ['F'] = {"FLOAT", do_float_text, 0},
+    [0x8a] = {"LONG1", do_long, 1},                 [0x8b] = {"LONG4", do_long, 4},
+    ['G'] = {"BINFLOAT", do_binfloat, 0},           [0x95] = {"FRAME", do_skip, 8},
+    ['S'] = {"STRING", do_text_line, 'S'},          ['V'] = {"UNICODE", do_text_line, 'V'},
+    ['U'] = {"SHORT_BINSTRING", do_text, 1},        ['T'] = {"BINSTRING", do_text, 4},
+    [0x8c] = {"SHORT_BINUNICODE", do_text, 1},      ['X'] = {"BINUNICODE", do_text, 4},
+    [0x8d] = {"BINUNICODE8", do_text, 8},           [0x96] = {"BYTEARRAY8", do_text, 8},
+    ['C'] = {"SHORT_BINBYTES", do_text, 1},         ['B'] = {"BINBYTES", do_text, 4},
+    [0x8e] = {"BINBYTES8", do_text, 8},             [0x80] = {"PROTO", do_proto, 0},
+    [']'] = {"EMPTY_LIST", do_empty, PICKLE_LIST},  ['l'] = {"LIST", do_marked, PICKLE_LIST},
+    ['a'] = {"APPEND", do_add, PICKLE_LIST},        ['e'] = {"APPENDS", do_add_marked, PICKLE_LIST},
+    ['}'] = {"EMPTY_DICT", do_empty, PICKLE_DICT},  ['d'] = {"DICT", do_marked, PICKLE_DICT},
+    ['s'] = {"SETITEM", do_add, PICKLE_DICT},       ['u'] = {"SETITEMS", do_add_marked, PICKLE_DICT},
+    [')'] = {"EMPTY_TUPLE", do_empty, PICKLE_TUPLE}, ['t'] = {"TUPLE", do_marked, PICKLE_TUPLE},
+    [0x85] = {"TUPLE1", do_tuple, 1},               [0x86] = {"TUPLE2", do_tuple, 2},
+    [0x87] = {"TUPLE3", do_tuple, 3},               [0x94] = {"MEMOIZE", do_memoize, 0},
+    ['p'] = {"PUT", do_put, 0},                     ['g'] = {"GET", do_get, 0},
+    ['q'] = {"BINPUT", do_put, 1},                  ['h'] = {"BINGET", do_get, 1},
+    ['r'] = {"LONG_BINPUT", do_put, 4},             ['j'] = {"LONG_BINGET", do_get, 4},
+    ['c'] = {"GLOBAL", do_global, 0},               [0x93] = {"STACK_GLOBAL", do_stack_global, 0},
+    ['R'] = {"REDUCE", do_reduce, 0},               ['b'] = {"BUILD", do_build, 0},
+    /* Refused: these make objects, or need something outside the file. */
+    ['P'] = {.name = "PERSID"}, ['Q'] = {.name = "BINPERSID"}, ['i'] = {.name = "INST"}, ['o'] = {.name = "OBJ"},
+    [0x81] = {.name = "NEWOBJ"}, [0x82] = {.name = "EXT1"}, [0x83] = {.name = "EXT2"}, [0x84] = {.name = "EXT4"},
+    [0x8f] = {.name = "EMPTY_SET"}, [0x90] = {.name = "ADDITEMS"}, [0x91] = {.name = "FROZENSET"},
+    [0x92] = {.name = "NEWOBJ_EX"}, [0x97] = {.name = "NEXT_BUFFER"}, [0x98] = {.name = "READONLY_BUFFER"},
+};
+/* clang-format on */
+
+static smurf_status step(struct vm *vm)
+{
+    const char *p = NULL;
+    smurf_status status = take(vm, 1, &p);
+    if (status) return status;
+    unsigned char code = (unsigned char)*p;
+    vm->argument = opcodes[code].argument;
+    if (opcodes[code].run) return opcodes[code].run(vm);
+    if (!opcodes[code].name)
+        return smurf_fail(vm->err, SMURF_ERROR_INPUT, "0x%02x is no pickle opcode (is this a pickle?)", code);
+    return smurf_fail(vm->err, SMURF_ERROR_INPUT,
+                      "pickle opcode %s (0x%02x) makes more than data; nothing was executed "
+                      "(save plain lists, dictionaries, numbers and numpy arrays instead)",
+                      opcodes[code].name, code);
+}
+
+smurf_status smurf_pickle_load(struct pickle_tree *tree, struct source *source, smurf_error *err)
+{
+    struct vm vm = {.tree = tree, .source = source, .err = err};
+    smurf_status status = SMURF_OK;
+    uint64_t at = 0;
+    while (!status && !vm.stopped) {
+        at = tree->bytes = smurf_source_offset(source);
+        status = step(&vm);
+    }
+    tree->bytes = smurf_source_offset(source);
+    free(vm.stack);
+    free(vm.mark);
+    free(vm.memo);
+    if (vm.placed) return status;
+    return smurf_pickle_blame(status, err, "%s: byte %llu: ", source->name, (unsigned long long)at);
+}

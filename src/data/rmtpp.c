@@ -1,0 +1,224 @@
+/*
+ * rmtpp.c - RMTPP text: a file of times and a file of types, one sequence a line, numbers between blanks.
+ *
+ * The reader is given the file of times; the file of types stands beside it, with "event" in its name where the other
+ * has "time", or is named by config->events_path.
+ */
+#include "data/columns.h"
+#include "data/rmtpp.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Tokens are short; this is how far the scanner looks ahead. */
+enum { AHEAD = 512 };
+
+char *smurf_rmtpp_companion(const char *path)
+{
+    const char *base = strrchr(path, '/'), *time = NULL;
+    base = base ? base + 1 : path;
+    for (const char *p = base; (p = strstr(p, "time")); p++) time = p;
+    if (!time) return NULL;
+    size_t before = (size_t)(time - path);
+    char *out = malloc(strlen(path) + 2);
+    if (!out) return NULL;
+    memcpy(out, path, before);
+    strcpy(out + before, "event");
+    strcpy(out + before + 5, time + 4);
+    return out;
+}
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+struct line {
+    struct source *source;
+    uint64_t start; /* offset of the line's first byte */
+};
+
+/* The next token of the line; false at its end (the newline is taken), at the end of input or on failure. */
+static bool next_token(struct line *line, const char **text, size_t *n, smurf_status *status, smurf_error *err)
+{
+    struct source *source = line->source;
+    for (;;) {
+        if (source->end - source->p < AHEAD && (*status = smurf_source_fill(source, AHEAD, err))) return false;
+        if (smurf_source_offset(source) - line->start > SOURCE_LINE_LIMIT) {
+            *status = smurf_source_fail(source, err, "line is longer than 1 GiB (cut the sequence into several)");
+            return false;
+        }
+        if (source->p == source->end) return false;
+        if (*source->p != ' ' && *source->p != '\t' && *source->p != '\r') break;
+        source->p++;
+    }
+    if (*source->p == '\n') return false;
+    const char *p = source->p;
+    while (p < source->end && *p != ' ' && *p != '\t' && *p != '\r' && *p != '\n') p++;
+    if (p - source->p >= AHEAD) {
+        *status = smurf_source_fail(source, err, "a word of %d characters or more where a number belongs", AHEAD);
+        return false;
+    }
+    *text = source->p;
+    *n = (size_t)(p - source->p);
+    source->p = p;
+    return true;
+}
+
+/* Takes the newline behind a line. */
+static void end_line(struct source *source)
+{
+    if (source->p < source->end && *source->p == '\n') source->p++, source->line++;
+}
+
+static smurf_status read_times(struct source *source, struct builder *b, struct sequence_info *info, int *calendar,
+                               smurf_error *err)
+{
+    struct line line = {source, smurf_source_offset(source)};
+    smurf_status status = SMURF_OK;
+    const char *text;
+    size_t n;
+    for (bool first = true; next_token(&line, &text, &n, &status, err); first = false) {
+        struct decimal d;
+        double offset = 0;
+        status = smurf_column_time(&d, text, n, calendar, err);
+        if (!status && first && !smurf_decimal_origin(&d, &info->origin))
+            status = smurf_fail(err, SMURF_ERROR_INPUT, "time %.*s is beyond 2^63 (use a coarser unit)", (int)n, text);
+        if (!status && !smurf_decimal_offset(&d, info->origin, &offset))
+            status = smurf_fail(err, SMURF_ERROR_INPUT,
+                                "time %.*s is 2^53 or more from its origin %lld: a double would lose steps of the clock "
+                                "(use a coarser unit)",
+                                (int)n, text, (long long)info->origin);
+        if (!status) status = smurf_builder_time(b, offset, err);
+        if (status) return smurf_source_blame(source, status, err);
+    }
+    return status;
+}
+
+static smurf_status read_types(struct source *source, struct builder *b, smurf_error *err)
+{
+    struct line line = {source, smurf_source_offset(source)};
+    smurf_status status = SMURF_OK;
+    const char *text;
+    size_t n;
+    while (next_token(&line, &text, &n, &status, err)) {
+        status = smurf_builder_type_text(b, text, n, err);
+        if (status) return smurf_source_blame(source, status, err);
+    }
+    return status;
+}
+
+/* Is anything but blank lines left? Takes nothing but blanks and newlines. */
+static bool is_over(struct source *source, smurf_status *status, smurf_error *err)
+{
+    struct line line = {source, smurf_source_offset(source)};
+    const char *text;
+    size_t n;
+    for (;;) {
+        if (next_token(&line, &text, &n, status, err)) {
+            source->p = text;
+            return false;
+        }
+        if (*status || source->p == source->end) return true;
+        end_line(source);
+        line.start = smurf_source_offset(source);
+    }
+}
+
+smurf_status smurf_rmtpp_read_pair(struct source *times, struct source *events, struct builder *b, smurf_error *err)
+{
+    smurf_status status = SMURF_OK;
+    int calendar = -1;
+    while (!status && times->p < times->end) {
+        struct sequence_info info = {.start = NAN, .end = NAN};
+        size_t before = b->times, line = times->line;
+        status = read_times(times, b, &info, &calendar, err);
+        if (!status) status = read_types(events, b, err);
+        if (status) return status;
+        if (b->times == before && b->types == before) { /* blank in both: an empty sequence, unless it is the end */
+            bool over = is_over(times, &status, err);
+            if (!status && over) break;
+        }
+        if (!status) status = smurf_builder_close(b, &info, err);
+        if (status == SMURF_ERROR_INPUT && err) {
+            smurf_error inner = *err;
+            smurf_fail(err, status, "%s:%zu: %.900s (the types are in %s:%zu)", times->name, line, inner.message,
+                       events->name, events->line);
+        }
+        end_line(times);
+        end_line(events);
+        if (!status) status = smurf_source_fill(times, 1, err);
+    }
+    if (!status && !is_over(events, &status, err))
+        status = smurf_source_fail(events, err, "more sequences than the %zu in '%s'", b->sequences, times->name);
+    b->calendar = calendar == 1;
+    return status;
+}
+
+smurf_status smurf_rmtpp_read(struct source *source, struct builder *builder, const smurf_read_config *config,
+                              smurf_error *err)
+{
+    char *companion = config->events_path ? NULL : smurf_rmtpp_companion(source->name);
+    const char *path = config->events_path ? config->events_path : companion;
+    if (!path)
+        return smurf_fail(err, SMURF_ERROR_INPUT,
+                          "%s: holds numbers without a header: RMTPP text is two files, times and types (name the second "
+                          "with --events FILE; a table needs a header such as 'sequence,time,type')",
+                          source->name);
+    struct source events;
+    smurf_status status = smurf_source_open(&events, path, NULL, err);
+    if (status) {
+        if (err && !config->events_path) {
+            smurf_error inner = *err;
+            smurf_fail(err, status, "%.500s: the types that go with '%.300s' (name the file with --events FILE)",
+                       inner.message, source->name);
+        }
+    } else {
+        status = smurf_rmtpp_read_pair(source, &events, builder, err);
+        smurf_source_close(&events);
+    }
+    free(companion);
+    return status;
+}
+
+/* The first line that is not blank holds numbers and nothing else, with no comma between them. */
+bool smurf_rmtpp_looks(const char *head, size_t n)
+{
+    size_t i = 0;
+    while (i < n && isspace((unsigned char)head[i])) i++;
+    if (i == n) return false;
+    for (; i < n && head[i] != '\n'; i++)
+        if (!head[i] || !strchr("0123456789.+-eE \t\r", head[i])) return false;
+    return true;
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+smurf_status smurf_rmtpp_write(struct sink *sink, const smurf_data *data, const smurf_write_config *config,
+                               smurf_error *err)
+{
+    (void)config, (void)err;
+    for (size_t s = 0; s < data->sequences; s++) {
+        const smurf_sequence *q = &data->sequence[s];
+        for (size_t i = 0; i < q->length; i++) {
+            if (i) smurf_sink_char(sink, ' ');
+            smurf_sink_time(sink, q->origin, q->time[i]);
+        }
+        smurf_sink_char(sink, '\n');
+    }
+    return SMURF_OK;
+}
+
+smurf_status smurf_rmtpp_write_events(struct sink *sink, const smurf_data *data, const smurf_write_config *config,
+                                      smurf_error *err)
+{
+    (void)config, (void)err;
+    for (size_t s = 0; s < data->sequences; s++) {
+        const smurf_sequence *q = &data->sequence[s];
+        for (size_t i = 0; i < q->length; i++) {
+            if (i) smurf_sink_char(sink, ' ');
+            smurf_sink_unsigned(sink, q->type[i]);
+        }
+        smurf_sink_char(sink, '\n');
+    }
+    return SMURF_OK;
+}

@@ -1,0 +1,17 @@
+/*
+ * rmtpp.h - the two files of RMTPP text; see rmtpp.c.
+ */
+#ifndef SMURF_DATA_RMTPP_H
+#define SMURF_DATA_RMTPP_H
+
+#include "data/format.h"
+
+/* The path of the types beside that of the times ("time-train.txt": "event-train.txt"); NULL where the name
+   has no "time", or memory is out. Freed by the caller. */
+char *smurf_rmtpp_companion(const char *path);
+
+/* Reads both, line by line. */
+smurf_status smurf_rmtpp_read_pair(struct source *times, struct source *events, struct builder *builder,
+                                   smurf_error *err);
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * rows.h - events that come one by one, each with the name of its sequence, in any order of sequences.
+ *
+ * Used by the readers of tables (CSV) and of logs with one JSON object an event. Rows of one sequence keep
+ * their order; sequences are numbered in order of appearance. Where sequences are interleaved, the events are
+ * grouped at the end by one counting sort.
+ */
+#ifndef SMURF_DATA_ROWS_H
+#define SMURF_DATA_ROWS_H
+
+#include "data/builder.h"
+#include "data/number.h"
+
+/* What is known of a sequence while its rows arrive. */
+struct row_sequence {
+    struct sequence_info info;
+    size_t count;
+    double last;
+};
+
+struct rows {
+    struct builder *builder;
+    bool named; /* there is a sequence column */
+    struct names names;
+    struct row_sequence *sequence; /* (sequences) */
+    size_t sequences, sequence_room;
+    uint32_t *of; /* (events) which sequence; NULL while rows come grouped */
+    size_t of_room;
+    uint32_t current; /* sequence of the last row */
+};
+
+void smurf_rows_init(struct rows *rows, struct builder *builder, bool named);
+void smurf_rows_release(struct rows *rows);
+
+/* One event. name: of its sequence (ignored where there is no such column). Messages lack the place. */
+smurf_status smurf_rows_push(struct rows *rows, const char *name, size_t n, const struct decimal *time,
+                             const char *type, size_t type_n, smurf_error *err);
+/* The window of the last row's sequence, where the row tells: absolute times, or NULL. */
+smurf_status smurf_rows_window(struct rows *rows, const struct decimal *start, const struct decimal *end,
+                               size_t first, smurf_error *err);
+/* Groups the events and closes every sequence. */
+smurf_status smurf_rows_finish(struct rows *rows, smurf_error *err);
+
+#endif

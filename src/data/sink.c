@@ -1,0 +1,260 @@
+/* sink.c - see sink.h. The only file that creates, packs or renames files of events. */
+#include "data/sink.h"
+
+#include "data/number.h"
+
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#if SMURF_HAVE_ZLIB
+#include <zlib.h>
+#endif
+
+enum { BUFFER = 64 * 1024, PACKED = 64 * 1024 };
+
+struct sink_output {
+    int fd;
+    bool standard;  /* not ours to close */
+    char *path;     /* for messages, and to rename to */
+    char *temporary; /* NULL: written directly */
+    bool gzip;
+#if SMURF_HAVE_ZLIB
+    z_stream pack;
+    unsigned char packed[PACKED];
+#endif
+};
+
+static void fail_errno(struct sink *sink, const char *doing, int code)
+{
+    if (!sink->status) sink->status = smurf_fail_errno(&sink->error, doing, sink->output->path, code);
+}
+
+static void write_raw(struct sink *sink, const void *bytes, size_t n)
+{
+    const char *p = bytes;
+    while (n && !sink->status) {
+        ssize_t wrote = write(sink->output->fd, p, n);
+        if (wrote < 0 && errno != EINTR) fail_errno(sink, "write", errno);
+        if (wrote > 0) p += wrote, n -= (size_t)wrote;
+    }
+}
+
+#if SMURF_HAVE_ZLIB
+static void write_gzip(struct sink *sink, const void *bytes, size_t n, int flush)
+{
+    z_stream *z = &sink->output->pack;
+    union {
+        const void *in;
+        Bytef *out; /* zlib does not write through next_in */
+    } p = {.in = bytes};
+    z->next_in = p.out;
+    z->avail_in = (uInt)n;
+    do {
+        z->next_out = sink->output->packed;
+        z->avail_out = PACKED;
+        deflate(z, flush);
+        write_raw(sink, sink->output->packed, PACKED - z->avail_out);
+    } while (z->avail_out == 0 && !sink->status);
+}
+#endif
+
+static void flush(struct sink *sink)
+{
+    if (!sink->status) {
+#if SMURF_HAVE_ZLIB
+        if (sink->output->gzip)
+            write_gzip(sink, sink->buffer, sink->used, Z_NO_FLUSH);
+        else
+#endif
+            write_raw(sink, sink->buffer, sink->used);
+    }
+    sink->used = 0;
+}
+
+/* ---- Opening --------------------------------------------------------------------------------- */
+
+/* A regular file, or none yet, gets a temporary neighbour; anything else is opened as it is. A link is
+   followed, so that its target is replaced and not the link. */
+static smurf_status open_output(struct sink_output *out, const char *path, smurf_error *err)
+{
+    struct stat about;
+    bool exists = stat(path, &about) == 0;
+    if (exists && S_ISDIR(about.st_mode))
+        return smurf_fail(err, SMURF_ERROR_IO, "cannot write '%s': it is a directory", path);
+    if (exists && !S_ISREG(about.st_mode)) {
+        out->fd = open(path, O_WRONLY | O_CLOEXEC);
+        return out->fd < 0 ? smurf_fail_errno(err, "write", path, errno) : SMURF_OK;
+    }
+    char *target = exists ? realpath(path, NULL) : strdup(path);
+    if (!target) return smurf_fail_memory(err);
+    free(out->path);
+    out->path = target;
+    for (int i = 0; i < 100; i++) {
+        if (asprintf(&out->temporary, "%s.tmp-%ld-%d", target, (long)getpid(), i) < 0) {
+            out->temporary = NULL;
+            return smurf_fail_memory(err);
+        }
+        out->fd = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, exists ? about.st_mode & 0777 : 0666);
+        if (out->fd >= 0) return SMURF_OK;
+        free(out->temporary);
+        out->temporary = NULL;
+        if (errno != EEXIST) break;
+    }
+    return smurf_fail_errno(err, "write", path, errno);
+}
+
+static void close_output(struct sink *sink)
+{
+    struct sink_output *out = sink->output;
+    if (!out) return;
+    if (out->fd >= 0 && !out->standard) close(out->fd);
+#if SMURF_HAVE_ZLIB
+    if (out->gzip) deflateEnd(&out->pack);
+#endif
+    if (out->temporary) unlink(out->temporary);
+    free(out->temporary);
+    free(out->path);
+    free(out);
+    free(sink->buffer);
+    sink->output = NULL;
+    sink->buffer = NULL;
+}
+
+smurf_status smurf_sink_open(struct sink *sink, const char *path, bool gzip, smurf_error *err)
+{
+    bool standard = strcmp(path, "-") == 0;
+    *sink = (struct sink){.buffer = malloc(BUFFER), .output = calloc(1, sizeof *sink->output)};
+    smurf_status status = SMURF_OK;
+    if (sink->output) {
+        sink->output->fd = standard ? STDOUT_FILENO : -1;
+        sink->output->standard = standard;
+        sink->output->path = strdup(standard ? "standard output" : path);
+    }
+    if (!sink->buffer || !sink->output || !sink->output->path)
+        status = smurf_fail_memory(err);
+    else if (!standard)
+        status = open_output(sink->output, path, err);
+#if SMURF_HAVE_ZLIB
+    if (!status && gzip) {
+        if (deflateInit2(&sink->output->pack, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK)
+            sink->output->gzip = true;
+        else
+            status = smurf_fail_memory(err);
+    }
+#else
+    if (!status && gzip)
+        status = smurf_fail(err, SMURF_ERROR_UNSUPPORTED, "this build cannot write gzip: drop the .gz of '%s'", path);
+#endif
+    if (status) close_output(sink);
+    return status;
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+void smurf_sink_bytes(struct sink *sink, const void *bytes, size_t n)
+{
+    const char *p = bytes;
+    while (n > BUFFER - sink->used) {
+        size_t part = BUFFER - sink->used;
+        memcpy(sink->buffer + sink->used, p, part);
+        sink->used = BUFFER;
+        flush(sink);
+        p += part, n -= part;
+    }
+    memcpy(sink->buffer + sink->used, p, n);
+    sink->used += n;
+}
+
+void smurf_sink_text(struct sink *sink, const char *text)
+{
+    smurf_sink_bytes(sink, text, strlen(text));
+}
+
+void smurf_sink_char(struct sink *sink, char c)
+{
+    smurf_sink_bytes(sink, &c, 1);
+}
+
+void smurf_sink_unsigned(struct sink *sink, uint64_t value)
+{
+    char digits[24];
+    size_t at = sizeof digits;
+    do digits[--at] = (char)('0' + value % 10);
+    while (value /= 10);
+    smurf_sink_bytes(sink, digits + at, sizeof digits - at);
+}
+
+void smurf_sink_number(struct sink *sink, double x)
+{
+    char text[NUMBER_TEXT];
+    smurf_sink_bytes(sink, text, smurf_number_write(text, x));
+}
+
+void smurf_sink_time(struct sink *sink, int64_t origin, double offset)
+{
+    char text[NUMBER_TEXT];
+    smurf_sink_bytes(sink, text, smurf_number_write_time(text, origin, offset));
+}
+
+void smurf_sink_calendar(struct sink *sink, int64_t origin, double offset, char quote)
+{
+    char text[NUMBER_TEXT];
+    size_t n = smurf_number_write_calendar(text, origin, offset);
+    if (quote) smurf_sink_char(sink, quote);
+    smurf_sink_bytes(sink, text, n);
+    if (quote) smurf_sink_char(sink, quote);
+}
+
+void smurf_sink_json(struct sink *sink, const char *text)
+{
+    static const char hex[] = "0123456789abcdef";
+    smurf_sink_char(sink, '"');
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\') {
+            char escaped[] = {'\\', (char)c};
+            smurf_sink_bytes(sink, escaped, 2);
+        } else if (c < 0x20) {
+            char escaped[] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
+            smurf_sink_bytes(sink, escaped, 6);
+        } else {
+            smurf_sink_char(sink, (char)c);
+        }
+    }
+    smurf_sink_char(sink, '"');
+}
+
+/* ---- Closing --------------------------------------------------------------------------------- */
+
+smurf_status smurf_sink_commit(struct sink *sink, smurf_error *err)
+{
+    struct sink_output *out = sink->output;
+    flush(sink);
+#if SMURF_HAVE_ZLIB
+    if (out->gzip && !sink->status) write_gzip(sink, NULL, 0, Z_FINISH);
+#endif
+    if (out->temporary && !sink->status) {
+        if (fsync(out->fd) != 0) fail_errno(sink, "write", errno);
+        if (!sink->status && rename(out->temporary, out->path) != 0) fail_errno(sink, "write", errno);
+        if (!sink->status) {
+            free(out->temporary);
+            out->temporary = NULL;
+        }
+    }
+    smurf_status status = sink->status;
+    if (status && err) *err = sink->error;
+    close_output(sink);
+    return status;
+}
+
+void smurf_sink_abandon(struct sink *sink)
+{
+    close_output(sink);
+}

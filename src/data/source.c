@@ -1,0 +1,261 @@
+/* source.c - see source.h. The only file that reads file descriptors or unpacks gzip. */
+#include "data/source.h"
+
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#if SMURF_HAVE_ZLIB
+#include <zlib.h>
+#endif
+
+enum { WINDOW = 256 * 1024, PACKED = 64 * 1024 };
+
+struct source_input {
+    int fd;             /* -1: memory */
+    bool close_fd;
+    const char *memory; /* unread bytes of memory */
+    size_t memory_left;
+    uint64_t raw;       /* bytes taken from fd or memory */
+    bool gzip;
+#if SMURF_HAVE_ZLIB
+    z_stream unpack;
+    bool unpacking, member_open; /* inflateInit done; inside a gzip member */
+    unsigned char packed[PACKED];
+#endif
+};
+
+/* ---- Raw bytes ------------------------------------------------------------------------------- */
+
+/* Up to `room` bytes into out; *got is 0 at the end. */
+static smurf_status read_raw(struct source *source, void *out, size_t room, size_t *got, smurf_error *err)
+{
+    struct source_input *in = source->input;
+    *got = 0;
+    if (in->fd < 0) {
+        *got = room < in->memory_left ? room : in->memory_left;
+        if (*got) memcpy(out, in->memory, *got);
+        in->memory += *got;
+        in->memory_left -= *got;
+    } else {
+        ssize_t n;
+        while ((n = read(in->fd, out, room)) < 0 && errno == EINTR) {
+            /* A signal may be why the caller wants to stop: ask. */
+            smurf_status status = source->progress ? smurf_progress_tell(source->progress, (double)in->raw, err) : SMURF_OK;
+            if (status) return status;
+        }
+        if (n < 0 && errno == EISDIR)
+            return smurf_fail(err, SMURF_ERROR_IO, "'%s' is a directory, not a file of events", source->name);
+        if (n < 0) return smurf_fail_errno(err, "read", source->name, errno);
+        *got = (size_t)n;
+    }
+    in->raw += *got;
+    return source->progress ? smurf_progress_tell(source->progress, (double)in->raw, err) : SMURF_OK;
+}
+
+/* ---- Gzip ------------------------------------------------------------------------------------ */
+
+#if SMURF_HAVE_ZLIB
+static smurf_status gzip_fail(const struct source *source, smurf_error *err)
+{
+    const struct source_input *in = source->input;
+    return smurf_fail(err, SMURF_ERROR_INPUT,
+                      "%s: gzip data is damaged near byte %llu: %s (fetch or pack the file again)", source->name,
+                      (unsigned long long)(in->raw - in->unpack.avail_in),
+                      in->unpack.msg ? in->unpack.msg : "wrong format");
+}
+
+/* Like read_raw, unpacked. A file may hold several gzip members, one behind the other. */
+static smurf_status read_gzip(struct source *source, void *out, size_t room, size_t *got, smurf_error *err)
+{
+    struct source_input *in = source->input;
+    z_stream *z = &in->unpack;
+    z->next_out = out;
+    z->avail_out = room > 1u << 30 ? 1u << 30 : (uInt)room;
+    uInt asked = z->avail_out;
+    while (z->avail_out == asked) {
+        if (z->avail_in == 0) {
+            size_t packed;
+            smurf_status status = read_raw(source, in->packed, sizeof in->packed, &packed, err);
+            if (status) return status;
+            if (packed == 0) {
+                if (!in->member_open) break;
+                return smurf_fail(err, SMURF_ERROR_INPUT,
+                                  "%s: gzip data ends too early, after %llu bytes (the file was cut off: fetch it again)",
+                                  source->name, (unsigned long long)in->raw);
+            }
+            z->next_in = in->packed;
+            z->avail_in = (uInt)packed;
+        }
+        if (!in->member_open) {
+            if (inflateReset(z) != Z_OK) return gzip_fail(source, err);
+            in->member_open = true;
+        }
+        int result = inflate(z, Z_NO_FLUSH);
+        if (result == Z_STREAM_END)
+            in->member_open = false;
+        else if (result == Z_MEM_ERROR)
+            return smurf_fail_memory(err);
+        else if (result != Z_OK && result != Z_BUF_ERROR)
+            return gzip_fail(source, err);
+    }
+    *got = asked - z->avail_out;
+    return SMURF_OK;
+}
+
+/* The bytes read so far turned out to be gzip: they become the first packed bytes. */
+static smurf_status start_gzip(struct source *source, smurf_error *err)
+{
+    struct source_input *in = source->input;
+    size_t n = (size_t)(source->end - source->p);
+    if (inflateInit2(&in->unpack, 15 + 16) != Z_OK) return smurf_fail_memory(err);
+    in->unpacking = in->member_open = in->gzip = true;
+    memcpy(in->packed, source->p, n);
+    in->unpack.next_in = in->packed;
+    in->unpack.avail_in = (uInt)n;
+    source->p = source->end = source->window;
+    source->eof = false;
+    memset(source->window, 0, SOURCE_PAD);
+    return SMURF_OK;
+}
+#else
+static smurf_status read_gzip(struct source *source, void *out, size_t room, size_t *got, smurf_error *err)
+{
+    (void)out, (void)room, (void)got;
+    return smurf_fail(err, SMURF_ERROR_UNSUPPORTED, "'%s' is gzip, which this build cannot read (gunzip it first)",
+                      source->name);
+}
+
+static smurf_status start_gzip(struct source *source, smurf_error *err)
+{
+    return read_gzip(source, NULL, 0, NULL, err);
+}
+#endif
+
+/* ---- The window ------------------------------------------------------------------------------ */
+
+/* Room for `want` unread bytes and the pad, with the unread bytes at the start. */
+static smurf_status make_room(struct source *source, size_t want, smurf_error *err)
+{
+    size_t unread = (size_t)(source->end - source->p);
+    source->before += (uint64_t)(source->p - source->window);
+    memmove(source->window, source->p, unread);
+    if (want + SOURCE_PAD > source->capacity) {
+        size_t capacity = 2 * source->capacity > want + SOURCE_PAD ? 2 * source->capacity : want + SOURCE_PAD;
+        char *window = realloc(source->window, capacity);
+        if (!window) return smurf_fail_memory(err);
+        source->window = window;
+        source->capacity = capacity;
+    }
+    source->p = source->window;
+    source->end = source->window + unread;
+    return SMURF_OK;
+}
+
+smurf_status smurf_source_fill(struct source *source, size_t want, smurf_error *err)
+{
+    if (source->eof || (size_t)(source->end - source->p) >= want) return SMURF_OK;
+    smurf_status status = make_room(source, want, err);
+    while (!status && !source->eof && (size_t)(source->end - source->p) < want) {
+        char *end = source->window + (source->end - source->window);
+        size_t got = 0, room = source->capacity - SOURCE_PAD - (size_t)(end - source->window);
+        status = source->input->gzip ? read_gzip(source, end, room, &got, err)
+                                     : read_raw(source, end, room, &got, err);
+        source->end = end + got;
+        source->eof = got == 0;
+    }
+    memset(source->window + (source->end - source->window), 0, SOURCE_PAD);
+    return status;
+}
+
+uint64_t smurf_source_offset(const struct source *source)
+{
+    return source->before + (uint64_t)(source->p - source->window);
+}
+
+/* ---- Opening and closing --------------------------------------------------------------------- */
+
+/* Takes over fd (or memory) and looks whether it is gzip. */
+static smurf_status start(struct source *source, const struct source_input *from, smurf_error *err)
+{
+    source->line = 1;
+    source->input = calloc(1, sizeof *source->input);
+    source->window = malloc(WINDOW + SOURCE_PAD);
+    if (!source->input || !source->window) return smurf_fail_memory(err);
+    *source->input = *from;
+    source->p = source->end = source->window;
+    memset(source->window, 0, SOURCE_PAD);
+    source->capacity = PACKED + SOURCE_PAD; /* the first bytes must fit the packed buffer, should they be gzip */
+    smurf_status status = smurf_source_fill(source, 2, err);
+    source->capacity = WINDOW + SOURCE_PAD;
+    if (status) return status;
+    bool gzip = source->end - source->p >= 2 && memcmp(source->p, "\x1f\x8b", 2) == 0;
+    return gzip ? start_gzip(source, err) : SMURF_OK;
+}
+
+smurf_status smurf_source_open(struct source *source, const char *path, struct progress *progress,
+                               smurf_error *err)
+{
+    bool standard = strcmp(path, "-") == 0;
+    *source = (struct source){.name = standard ? "standard input" : path, .progress = progress};
+    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return smurf_fail_errno(err, "open", path, errno);
+    struct stat about;
+    if (fstat(fd, &about) == 0) {
+        if (S_ISDIR(about.st_mode)) {
+            if (!standard) close(fd);
+            return smurf_fail(err, SMURF_ERROR_IO, "'%s' is a directory, not a file of events", source->name);
+        }
+        if (progress) progress->state.total = S_ISREG(about.st_mode) ? (double)about.st_size : 0;
+    }
+    smurf_status status = start(source, &(struct source_input){.fd = fd, .close_fd = !standard}, err);
+    if (status) smurf_source_close(source);
+    return status;
+}
+
+smurf_status smurf_source_open_memory(struct source *source, const void *bytes, size_t size, const char *name,
+                                      smurf_error *err)
+{
+    *source = (struct source){.name = name};
+    smurf_status status =
+        start(source, &(struct source_input){.fd = -1, .memory = bytes, .memory_left = size}, err);
+    if (status) smurf_source_close(source);
+    return status;
+}
+
+void smurf_source_close(struct source *source)
+{
+    if (source->input) {
+#if SMURF_HAVE_ZLIB
+        if (source->input->unpacking) inflateEnd(&source->input->unpack);
+#endif
+        if (source->input->close_fd) close(source->input->fd);
+    }
+    free(source->input);
+    free(source->window);
+    *source = (struct source){.name = source->name};
+}
+
+/* ---- Errors ---------------------------------------------------------------------------------- */
+
+smurf_status smurf_source_fail(const struct source *source, smurf_error *err, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    smurf_failv(err, SMURF_ERROR_INPUT, format, args);
+    va_end(args);
+    return smurf_source_blame(source, SMURF_ERROR_INPUT, err);
+}
+
+smurf_status smurf_source_blame(const struct source *source, smurf_status status, smurf_error *err)
+{
+    if (status != SMURF_ERROR_INPUT || !err) return status;
+    char message[sizeof err->message];
+    memcpy(message, err->message, sizeof message);
+    return smurf_fail(err, status, "%s:%zu: %s", source->name, source->line, message);
+}

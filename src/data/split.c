@@ -1,0 +1,329 @@
+/*
+ * split.c - the parts of a data set: train, dev and test from a directory, by share, or by time; and windows.
+ *
+ * A part of a sequence keeps what came before as history: events below `first` are seen but not scored.
+ */
+#include "base/random.h"
+#include "data/builder.h"
+#include "data/format.h"
+#include "data/number.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+void smurf_split_release(smurf_split *split)
+{
+    smurf_data_free(split->train);
+    smurf_data_free(split->dev);
+    smurf_data_free(split->test);
+    *split = (smurf_split){0};
+}
+
+/* Copies events [from, to) of a sequence, scored from `first` on (counted in the sequence). */
+static smurf_status copy_part(struct builder *b, const smurf_sequence *s, size_t from, size_t to, size_t first,
+                              double start, double end, smurf_error *err)
+{
+    smurf_status status = smurf_builder_events(b, s->time + from, s->type + from, to - from, err);
+    struct sequence_info info = {s->origin, start, end, first - from, s->name};
+    return status ? status : smurf_builder_close(b, &info, err);
+}
+
+/* ---- A directory ----------------------------------------------------------------------------- */
+
+enum { PARTS = 3 };
+static const char *const part_words[PARTS] = {"train training", "dev valid validation val devtest", "test"};
+static const char *const part_names[PARTS] = {"train", "dev", "test"};
+
+/* Is `word` (n bytes) one of the words of a list separated by blanks? */
+static bool in_list(const char *list, const char *word, size_t n)
+{
+    while (*list) {
+        size_t length = strcspn(list, " ");
+        if (length == n && strncasecmp(list, word, n) == 0) return true;
+        list += length + (list[length] == ' ');
+    }
+    return false;
+}
+
+/* Which part a file name such as "train.csv.gz" or "time-train.txt" stands for; -1: none. The types of
+   RMTPP text ("event-train.txt") go with their times and are none. */
+static int part_of(const char *file)
+{
+    int part = -1;
+    bool types = false;
+    if (file[0] == '.' || !smurf_format_for_path(file)) return -1;
+    for (const char *p = file; *p;) {
+        size_t n = strcspn(p, "-_.");
+        for (int i = 0; i < PARTS; i++)
+            if (in_list(part_words[i], p, n)) part = i;
+        if (in_list("event events", p, n)) types = true;
+        p += n + (p[n] != '\0');
+    }
+    return types ? -1 : part;
+}
+
+static smurf_status find_parts(const char *directory, char *path[PARTS], smurf_error *err)
+{
+    DIR *dir = opendir(directory);
+    if (!dir) return smurf_fail_errno(err, "open", directory, errno);
+    smurf_status status = SMURF_OK;
+    for (struct dirent *entry; !status && (entry = readdir(dir));) {
+        int part = part_of(entry->d_name);
+        if (part < 0) continue;
+        if (path[part]) {
+            const char *base = strrchr(path[part], '/') + 1;
+            bool swap = strcmp(base, entry->d_name) > 0; /* the same message whatever the directory's order */
+            status = smurf_fail(err, SMURF_ERROR_INPUT, "'%s' holds two files for %s, '%s' and '%s' (leave one)", directory,
+                                part_names[part], swap ? entry->d_name : base, swap ? base : entry->d_name);
+        } else if (asprintf(&path[part], "%s/%s", directory, entry->d_name) < 0) {
+            path[part] = NULL;
+            status = smurf_fail_memory(err);
+        }
+    }
+    closedir(dir);
+    if (!status && !path[0])
+        status = smurf_fail(err, SMURF_ERROR_INPUT,
+                            "'%s' holds no file called train (put train, dev and test there, such as train.csv)",
+                            directory);
+    return status;
+}
+
+/* Gives a data set the types of one read after it, which has them all. */
+static smurf_status adopt_types(smurf_data *data, const smurf_data *from, smurf_error *err)
+{
+    if (!data || data == from) return SMURF_OK;
+    if (!from->type_name) {
+        if (data->types < from->types) data->types = from->types;
+        return SMURF_OK;
+    }
+    const char **name = malloc(from->types * sizeof *name);
+    if (!name) return smurf_fail_memory(err);
+    for (uint32_t k = 0; k < from->types; k++)
+        if (!(name[k] = smurf_arena_text(&data->text, from->type_name[k], strlen(from->type_name[k])))) {
+            free(name);
+            return smurf_fail_memory(err);
+        }
+    free(data->type_name);
+    data->type_name = name;
+    data->types = from->types;
+    return SMURF_OK;
+}
+
+smurf_status smurf_split_read(smurf_split *out, const char *directory, const smurf_read_config *config,
+                              smurf_error *err)
+{
+    *out = (smurf_split){0};
+    char *path[PARTS] = {0};
+    smurf_data **part[PARTS] = {&out->train, &out->dev, &out->test};
+    const smurf_data *known = NULL;
+    smurf_status status = find_parts(directory, path, err);
+    for (int i = 0; i < PARTS && !status; i++) {
+        if (!path[i]) continue;
+        status = smurf_format_read_path(part[i], path[i], known, config, err);
+        if (!status && (!known || known->types < (*part[i])->types || (*part[i])->type_name)) known = *part[i];
+    }
+    for (int i = 0; i < PARTS && !status; i++) status = adopt_types(*part[i], known, err);
+    for (int i = 0; i < PARTS; i++) free(path[i]);
+    if (status) smurf_split_release(out);
+    return status;
+}
+
+/* ---- By time --------------------------------------------------------------------------------- */
+
+smurf_status smurf_moment_parse(smurf_moment *out, const char *text, smurf_error *err)
+{
+    struct decimal d;
+    int64_t origin;
+    double offset;
+    if (!smurf_decimal_scan_time(&d, text, strlen(text)))
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                          "'%s' is neither a number nor an ISO-8601 time such as 2024-01-31T12:00:00Z", text);
+    if (!smurf_decimal_origin(&d, &origin) || !smurf_decimal_offset(&d, origin, &offset))
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "time '%s' is out of range", text);
+    double whole = floor(offset);
+    *out = (smurf_moment){origin + (int64_t)whole, offset - whole};
+    return SMURF_OK;
+}
+
+/* The moment on a sequence's own axis. */
+static double moment_offset(smurf_moment moment, int64_t origin)
+{
+    return (double)(moment.whole - origin) + moment.fraction;
+}
+
+static size_t count_before(const smurf_sequence *s, double time)
+{
+    size_t low = 0, high = s->length;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s->time[middle] < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The end of observation of what lies before `time`: there, if the sequence goes on; else its own. */
+static double cut_end(const smurf_sequence *s, size_t before, double time)
+{
+    return before < s->length || s->end > time ? time : s->end;
+}
+
+struct cut {
+    smurf_moment dev_from, test_from;
+    struct builder part[PARTS];
+};
+
+static smurf_status cut_sequence(struct cut *cut, const smurf_sequence *s, smurf_error *err)
+{
+    double dev = moment_offset(cut->dev_from, s->origin), test = moment_offset(cut->test_from, s->origin);
+    size_t n1 = count_before(s, dev), n2 = count_before(s, test);
+    smurf_status status = SMURF_OK;
+    if (n1 > 0 || s->start < dev)
+        status = copy_part(&cut->part[0], s, 0, n1, s->first, s->start, cut_end(s, n1, dev), err);
+    size_t first = s->first > n1 ? s->first : n1;
+    if (!status && n2 > first) status = copy_part(&cut->part[1], s, 0, n2, first, s->start, cut_end(s, n2, test), err);
+    first = s->first > n2 ? s->first : n2;
+    if (!status && s->length > first) status = copy_part(&cut->part[2], s, 0, s->length, first, s->start, s->end, err);
+    return status;
+}
+
+smurf_status smurf_split_by_time(smurf_split *out, const smurf_data *data, smurf_moment dev_from,
+                                 smurf_moment test_from, smurf_error *err)
+{
+    *out = (smurf_split){0};
+    if (test_from.whole < dev_from.whole ||
+        (test_from.whole == dev_from.whole && test_from.fraction < dev_from.fraction))
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "the test part must not start before the dev part");
+    struct cut cut = {dev_from, test_from, {{0}}};
+    smurf_data **part[PARTS] = {&out->train, &out->dev, &out->test};
+    smurf_status status = SMURF_OK;
+    for (int i = 0; i < PARTS && !status; i++) status = smurf_builder_inherit(&cut.part[i], data, err);
+    for (size_t i = 0; i < data->sequences && !status; i++) status = cut_sequence(&cut, &data->sequence[i], err);
+    bool same = test_from.whole == dev_from.whole && test_from.fraction == dev_from.fraction;
+    for (int i = 0; i < PARTS && !status; i++) {
+        if (i == 1 && same) continue;
+        if (cut.part[i].closed == 0)
+            status = smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                                "the %s part of a split at this time would be empty (smurf info shows the time span)",
+                                part_names[i]);
+        else
+            status = smurf_builder_finish(&cut.part[i], part[i], err);
+    }
+    for (int i = 0; i < PARTS; i++) smurf_builder_release(&cut.part[i]);
+    if (status) smurf_split_release(out);
+    return status;
+}
+
+/* ---- By share -------------------------------------------------------------------------------- */
+
+static smurf_moment moment_of(const smurf_sequence *s, size_t event)
+{
+    double whole = floor(s->time[event]);
+    return (smurf_moment){s->origin + (int64_t)whole, s->time[event] - whole};
+}
+
+/* One sequence is cut where the events before make up the shares. */
+static smurf_status cut_single(smurf_split *out, const smurf_data *data, const double share[PARTS], double total,
+                               smurf_error *err)
+{
+    const smurf_sequence *s = &data->sequence[0];
+    size_t n1 = (size_t)((double)s->length * share[0] / total);
+    size_t n2 = (size_t)((double)s->length * (share[0] + share[1]) / total);
+    if (share[2] <= 0 || n1 == 0 || n2 >= s->length)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "one sequence of %zu events is too short to be split like this",
+                          s->length);
+    return smurf_split_by_time(out, data, moment_of(s, n1), moment_of(s, n2), err);
+}
+
+/* How many of n go to each part: rounded, but at least one to each part that has a share. */
+static void deal(size_t n, const double share[PARTS], double total, size_t count[PARTS])
+{
+    size_t left = n;
+    for (int i = PARTS - 1; i > 0; i--) {
+        count[i] = (size_t)floor((double)n * share[i] / total + 0.5);
+        if (share[i] > 0 && count[i] == 0) count[i] = 1;
+        if (count[i] > left) count[i] = left;
+        left -= count[i];
+    }
+    count[0] = left;
+}
+
+smurf_status smurf_split_by_share(smurf_split *out, const smurf_data *data, const double share[3], uint64_t seed,
+                                  smurf_error *err)
+{
+    *out = (smurf_split){0};
+    double total = share[0] + share[1] + share[2];
+    if (!(share[0] > 0) || !(share[1] >= 0) || !(share[2] >= 0) || !isfinite(total))
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                          "shares must not be negative, and that of train must be positive, as in 8:1:1");
+    if (data->sequences == 1) return cut_single(out, data, share, total, err);
+    size_t n = data->sequences, count[PARTS];
+    deal(n, share, total, count);
+    if (count[0] == 0)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "%zu sequences are too few to be split like this", n);
+
+    unsigned char *part_of_sequence = calloc(n, 1);
+    if (!part_of_sequence) return smurf_fail_memory(err);
+    for (size_t i = 0; i < n; i++) part_of_sequence[i] = i < count[0] ? 0 : i < count[0] + count[1] ? 1 : 2;
+    struct random random;
+    smurf_random_init(&random, seed, 0x73706c6974); /* a stream of its own */
+    for (size_t i = n - 1; i > 0; i--) {
+        size_t j = smurf_random_below(&random, i + 1);
+        unsigned char swap = part_of_sequence[i];
+        part_of_sequence[i] = part_of_sequence[j];
+        part_of_sequence[j] = swap;
+    }
+
+    struct builder b[PARTS] = {{0}};
+    smurf_data **part[PARTS] = {&out->train, &out->dev, &out->test};
+    smurf_status status = SMURF_OK;
+    for (int i = 0; i < PARTS && !status; i++) status = smurf_builder_inherit(&b[i], data, err);
+    for (size_t i = 0; i < n && !status; i++) {
+        const smurf_sequence *s = &data->sequence[i];
+        status = copy_part(&b[part_of_sequence[i]], s, 0, s->length, s->first, s->start, s->end, err);
+    }
+    for (int i = 0; i < PARTS && !status; i++)
+        if (count[i]) status = smurf_builder_finish(&b[i], part[i], err);
+    for (int i = 0; i < PARTS; i++) smurf_builder_release(&b[i]);
+    free(part_of_sequence);
+    if (status) smurf_split_release(out);
+    return status;
+}
+
+/* ---- Windows --------------------------------------------------------------------------------- */
+
+static smurf_status cut_windows(struct builder *b, const smurf_sequence *s, size_t window, size_t history,
+                                smurf_error *err)
+{
+    if (s->first >= s->length) return copy_part(b, s, 0, s->length, s->first, s->start, s->end, err);
+    smurf_status status = SMURF_OK;
+    for (size_t first = s->first; first < s->length && !status; first += window) {
+        size_t to = s->length - first > window ? first + window : s->length;
+        size_t from = first > history ? first - history : 0;
+        /* Where the window stops at an event, its end tells nothing of the time that follows. */
+        status = copy_part(b, s, from, to, first, from ? NAN : s->start, to == s->length ? s->end : NAN, err);
+    }
+    return status;
+}
+
+smurf_status smurf_data_window(smurf_data **out, const smurf_data *data, size_t window, size_t history,
+                               smurf_error *err)
+{
+    *out = NULL;
+    if (window == 0) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "a window must hold at least one event");
+    if (history == 0) history = 1; /* the first gap of a window starts at an event before it */
+    struct builder b = {0};
+    smurf_status status = smurf_builder_inherit(&b, data, err);
+    for (size_t i = 0; i < data->sequences && !status; i++)
+        status = cut_windows(&b, &data->sequence[i], window, history, err);
+    if (!status) status = smurf_builder_finish(&b, out, err);
+    smurf_builder_release(&b);
+    return status;
+}

@@ -1,0 +1,63 @@
+/*
+ * law.h - what a law of the next gap can do.
+ *
+ * A law is a function of one number, the gap tau since the last event, once the history is given. Every
+ * model ends in one, every consumer starts from one; neither knows the other. A law is evaluated on
+ * arrays of gaps, from a few cached coefficients behind `self`.
+ *
+ *     intensity    lambda(tau)           all types together
+ *     slope        lambda'(tau)
+ *     compensator  Lambda(tau) = integral of lambda from lo to tau
+ *     cdf          F(tau) = 1 - exp(-Lambda(tau))
+ *     score        psi(tau) = d/dtau ln p(tau) = lambda'/lambda - lambda
+ *     types        lambda_k(tau), (n x types) row by row
+ *
+ * `struct law` is small, is passed by pointer and owns nothing: what `self` points to must outlive it.
+ */
+#ifndef SMURF_LAW_LAW_H
+#define SMURF_LAW_LAW_H
+
+#include "smurf.h"
+
+typedef void law_function(const void *self, const double *gap, double *out, size_t n);
+
+/* What a kind of law can do. intensity and compensator must be there; a NULL slope or score is derived
+   from the other of the two, NULL types stand for a single type. All arrays have n elements; gap and out
+   may be the same array except for `types`. Gaps lie in [lo, hi] or are NaN; only the compensator need see to
+   it that NaN stays NaN. */
+struct law_class {
+    const char *name;
+    law_function *intensity;
+    law_function *slope;
+    law_function *compensator;
+    law_function *score;
+    law_function *types;
+};
+
+struct law {
+    const struct law_class *class;
+    const void *self;
+    uint32_t types;
+    double lo, hi; /* support on the law's own axis; hi may be infinite */
+};
+
+/* Evaluate a law at any gaps. No event comes outside [lo, hi]: intensity, slope and types are 0 there, the
+   compensator and the CDF keep the value of the nearer end, the score is NaN. NaN gives NaN. gap and out may
+   be the same array, except for types. */
+void smurf_law_eval_intensity(const struct law *law, const double *gap, double *out, size_t n);
+void smurf_law_eval_slope(const struct law *law, const double *gap, double *out, size_t n);
+void smurf_law_eval_compensator(const struct law *law, const double *gap, double *out, size_t n);
+void smurf_law_eval_cdf(const struct law *law, const double *gap, double *out, size_t n);
+void smurf_law_eval_score(const struct law *law, const double *gap, double *out, size_t n);
+void smurf_law_eval_types(const struct law *law, const double *gap, double *out, size_t n);
+
+/* The public handle: a law that owns its state and can take in the event that ends its gap. */
+struct smurf_law {
+    struct law law;
+    void *state; /* what law.self points to */
+    /* gap is finite and not negative, type below law.types. */
+    void (*advance)(void *state, double gap, uint32_t type);
+    void (*destroy)(void *state);
+};
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * special.h - hazards of the normal and the gamma distribution, right far into both tails.
+ *
+ * For a density p with survival function Q, the hazard is h = p / Q and the cumulative hazard is
+ * H = -ln Q. Both are formed without 1 - P where Q is small and without ln(1 - small) where P is, so that
+ * the relative error stays near 1e-13 from tails that underflow on one side to tails that underflow on the
+ * other.
+ */
+#ifndef SMURF_LAW_SPECIAL_H
+#define SMURF_LAW_SPECIAL_H
+
+/* Standard normal, any z. */
+double smurf_normal_hazard(double z);
+double smurf_normal_cumulative_hazard(double z);
+/* h(z) - z, which is about 1/z for large z: what is left of ln h's derivative. */
+double smurf_normal_hazard_excess(double z);
+
+/* Gamma distribution with scale 1 at x >= 0. The shape lies between the limits below: smaller ones put
+   half of their gaps below the smallest double, larger ones take long sums. */
+#define SMURF_GAMMA_SHAPE_MIN 0.01
+#define SMURF_GAMMA_SHAPE_MAX 1e6
+double smurf_gamma_hazard(double shape, double x);
+double smurf_gamma_cumulative_hazard(double shape, double x);
+/* dh/dx */
+double smurf_gamma_hazard_slope(double shape, double x);
+
+#endif

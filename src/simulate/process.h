@@ -1,0 +1,129 @@
+/*
+ * process.h - processes with a known law: one file each, and one line of the table at the end.
+ *
+ * A process is its parameters, never changed once made. A history is where one sequence of it stands; it
+ * is the `self` of the law of the next gap. A process only says how to draw that gap and what its law is:
+ * types, sequences, threads and the checking of parameters are common to all.
+ */
+#ifndef SMURF_SIMULATE_PROCESS_H
+#define SMURF_SIMULATE_PROCESS_H
+
+#include "smurf.h"
+
+#include "base/random.h"
+#include "law/law.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+/* How the values of a parameter are given and kept. */
+enum parameter_shape {
+    SHAPE_ONE,     /* one value */
+    SHAPE_TYPES,   /* one a type; a single one is meant for all */
+    SHAPE_WEIGHTS, /* given likewise; kept as shares that add up to 1, their sum as the process's `weight` */
+    SHAPE_MATRIX,  /* types x types, row by row; `types` values are a diagonal, a single one is spread over
+                      each column: every entry is value / types */
+};
+
+/* Values lie in [low, high], or above low where `open`. All are finite. */
+struct parameter_range {
+    double low, high;
+    bool open;
+};
+/* clang-format off */
+#define RANGE_REAL     {-INFINITY, INFINITY, false}
+#define RANGE_POSITIVE {0, INFINITY, true}
+#define RANGE_WEIGHT   {0, INFINITY, false}
+/* clang-format on */
+
+struct parameter_class {
+    const char *name;
+    const char *about; /* one line, with the default */
+    double fallback;   /* the default, as if given as a single value */
+    enum parameter_shape shape;
+    struct parameter_range range;
+};
+
+/* The last parameter of every process whose types are drawn independently of times. */
+/* clang-format off */
+#define PARAMETER_WEIGHTS \
+    {"weights", "shares of the types: one value a type, in any unit (default 1: all equal)", 1, SHAPE_WEIGHTS, \
+     RANGE_WEIGHT}
+/* clang-format on */
+
+enum { PARAMETER_LIMIT = 4 };
+
+struct history {
+    const smurf_process *process;
+    smurf_process *owned; /* freed with the history; NULL where the process is borrowed */
+    double time;          /* of the last event; 0 before the first */
+    double count;         /* of events */
+    double trace[];       /* (types) what the process's own `step` keeps; 0 at the start */
+};
+
+struct process_class {
+    const char *name;
+    const char *about;
+    struct parameter_class parameter[PARAMETER_LIMIT]; /* as many as have names */
+    /* The next gap. Where it is longer than `left`, any number above that will do. */
+    double (*draw)(const struct history *history, struct random *random, double left);
+    /* Updates the trace for an event of `type` after `gap`; NULL: there is nothing to keep. */
+    void (*step)(struct history *history, double gap, uint32_t type);
+    struct law_class law; /* of the next gap; self is a struct history */
+    /* Long-run events per unit of time: of all types together, shared out by weight... */
+    double (*rate)(const smurf_process *process);
+    /* ...or of each type, into out (types), where `rate` is NULL. Fails where there is none. */
+    smurf_status (*rates)(const smurf_process *process, double *out, smurf_error *err);
+};
+
+struct smurf_process {
+    const struct process_class *class;
+    uint32_t types;
+    double weight;              /* sum of the weights before they were made shares */
+    size_t share;               /* where in values the shares are, (types) */
+    size_t at[PARAMETER_LIMIT]; /* where in values each parameter starts */
+    size_t count;               /* of values */
+    double values[]; /* the long-run rates (types), then the parameters in the order of the class */
+};
+
+/* The values of a parameter, as its shape says. */
+static inline const double *smurf_process_values(const smurf_process *process, size_t parameter)
+{
+    return process->values + process->at[parameter];
+}
+
+/* The value of a parameter of SHAPE_ONE, from the `self` of a law. */
+static inline double smurf_history_value(const void *self, size_t parameter)
+{
+    const struct history *history = self;
+    return *smurf_process_values(history->process, parameter);
+}
+
+/* A history at time 0; NULL when memory is out. The process is copied if `own`, else it must live on. */
+struct history *smurf_history_new(const smurf_process *process, bool own);
+void smurf_history_free(struct history *history);
+/* Back to time 0. */
+void smurf_history_restart(struct history *history);
+/* Takes in an event of `type` at `time`. O(types). */
+void smurf_history_step(struct history *history, double time, uint32_t type);
+
+/* The law's `types` of processes with weights: share[k] lambda(tau). */
+law_function smurf_history_types;
+
+/* The table of processes, in the order of the help. To add one: write its file, add its line. */
+/* clang-format off */
+#define SMURF_PROCESSES(line)   \
+    line(smurf_poisson)         \
+    line(smurf_inhomogeneous)   \
+    line(smurf_exponential)     \
+    line(smurf_gamma)           \
+    line(smurf_weibull)         \
+    line(smurf_lognormal)       \
+    line(smurf_self_correcting) \
+    line(smurf_hawkes)
+/* clang-format on */
+#define DECLARE(name) extern const struct process_class name;
+SMURF_PROCESSES(DECLARE)
+#undef DECLARE
+
+#endif

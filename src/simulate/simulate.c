@@ -1,0 +1,276 @@
+/* simulate.c - many sequences of a process, on several cores. Sequence i draws from stream i alone and the
+   sequences are put into the data set in order, so that the number of threads leaves no trace. */
+#include "simulate/process.h"
+
+#include "base/progress.h"
+#include "data/builder.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#include <float.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* More events in one sequence are taken for a mistake. */
+static const size_t event_limit = (size_t)1 << 31;
+
+/* Events between two reports of a thread. */
+enum { STRIDE = 4096 };
+
+/* Sequences a team of threads is given: it can stop early, but has to count through all of them. */
+enum { BATCH = 1 << 16 };
+
+/* OpenMP ends the program where the system refuses a thread; more would not help anyway. */
+enum { THREAD_LIMIT = 256 };
+
+/* What the threads share. */
+struct job {
+    const smurf_process *process;
+    const smurf_simulate_config *config;
+    struct progress progress; /* the calling thread's alone */
+    struct builder builder;   /* from here to error: by one thread at a time, in the order of the sequences */
+    smurf_status status;
+    smurf_error error;
+    atomic_size_t finished; /* sequences */
+    atomic_bool stop;
+};
+
+/* What each thread has to itself: the sequence it is making. */
+struct maker {
+    struct job *job;
+    struct history *history;
+    double *intensity; /* (types) */
+    double *time;
+    uint32_t *type;
+    size_t length, time_room, type_room;
+    size_t unreported; /* events since the last report */
+    bool caller;       /* runs on the thread that entered the library */
+    bool full;         /* ended by max_events */
+};
+
+void smurf_simulate_config_init(smurf_simulate_config *config)
+{
+    *config = (smurf_simulate_config){.size = sizeof *config, .sequences = 1};
+}
+
+static smurf_status check(const smurf_process *process, const smurf_simulate_config *config, smurf_error *err)
+{
+    if (!config || config->size < sizeof *config)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                          "the configuration has no size: call smurf_simulate_config_init on it first");
+    if (config->sequences == 0)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "0 sequences cannot be simulated: ask for at least 1");
+    if (!isfinite(config->until) || config->until < 0)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "until is %g: give a finite time above 0, or 0 for none",
+                          config->until);
+    if (config->until == 0 && config->max_events == 0)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                          "nothing says where a sequence ends: give until, max_events or both");
+    if (config->max_events > event_limit)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "max_events is %zu: give %zu or less",
+                          config->max_events, event_limit);
+    if (config->threads < 0)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "threads is %d: give 1 or more, or 0 for all cores",
+                          config->threads);
+    double expected = 0;
+    for (uint32_t k = 0; k < process->types; k++) expected += process->values[k] * config->until;
+    if (config->max_events == 0 && expected > (double)event_limit)
+        return smurf_fail(
+            err, SMURF_ERROR_ARGUMENT,
+            "about %.3g events a sequence are expected before time %g, more than %zu: lower until or "
+            "the rates, or set max_events",
+            expected, config->until, event_limit);
+    return SMURF_OK;
+}
+
+/* ---- One sequence --------------------------------------------------------------------------------- */
+
+static uint32_t draw_type(struct maker *m, struct random *random, double gap)
+{
+    const smurf_process *process = m->job->process;
+    if (process->types == 1) return 0;
+    const double *part = process->values + process->share;
+    if (process->class->rates) { /* no weights: the types depend on the history */
+        process->class->law.types(m->history, &gap, m->intensity, 1);
+        part = m->intensity;
+    }
+    double total = 0;
+    for (uint32_t k = 0; k < process->types; k++) total += part[k];
+    double u = smurf_random_uniform(random) * total;
+    uint32_t chosen = 0;
+    for (uint32_t k = 0; k < process->types && u >= 0; k++) {
+        if (part[k] > 0) chosen = k;
+        u -= part[k];
+    }
+    return chosen;
+}
+
+/* On the calling thread, tells how far things are; `part` of this sequence is done. */
+static smurf_status report(struct maker *m, double part, smurf_error *err)
+{
+    m->unreported = 0;
+    if (!m->caller) return SMURF_OK;
+    return smurf_progress_tell(&m->job->progress, (double)atomic_load(&m->job->finished) + part, err);
+}
+
+static smurf_status append(struct maker *m, double time, uint32_t type, smurf_error *err)
+{
+    if (m->length == event_limit)
+        return smurf_fail(
+            err, SMURF_ERROR_ARGUMENT,
+            "a sequence has more than %zu events by time %g: lower until or the rates, or set max_events",
+            event_limit, time);
+    if (!smurf_grow(&m->time, &m->time_room, m->length + 1, sizeof *m->time) ||
+        !smurf_grow(&m->type, &m->type_room, m->length + 1, sizeof *m->type))
+        return smurf_fail_memory(err);
+    m->time[m->length] = time;
+    m->type[m->length++] = type;
+    return SMURF_OK;
+}
+
+/* The next event, at most at `until`; false where there is none. */
+static bool draw_event(struct maker *m, struct random *random, double until, double *time, uint32_t *type)
+{
+    double last = m->history->time;
+    double gap = m->job->process->class->draw(m->history, random, until - last);
+    *time = last + gap;
+    if (!(*time > last)) *time = nextafter(last, INFINITY); /* the gap is shorter than the clock can show */
+    if (*time > until) return false;
+    *type = draw_type(m, random, gap);
+    return true;
+}
+
+/* Makes sequence i, or part of it where the job is to stop. */
+static smurf_status make(struct maker *m, size_t i, smurf_error *err)
+{
+    const smurf_simulate_config *config = m->job->config;
+    double until = config->until > 0 ? config->until : DBL_MAX;
+    struct random random;
+    smurf_random_init(&random, config->seed, i);
+    smurf_history_restart(m->history);
+    m->length = 0;
+    m->full = false;
+
+    while (!atomic_load_explicit(&m->job->stop, memory_order_relaxed)) {
+        double time;
+        uint32_t type;
+        m->full = config->max_events && m->length == config->max_events;
+        if (m->full) break;
+        if (!draw_event(m, &random, until, &time, &type)) {
+            if (config->until > 0) break;
+            return smurf_fail(
+                err, SMURF_ERROR_ARGUMENT,
+                "event %zu of sequence %zu comes at an infinite time: set until, lower max_events or make "
+                "the gaps shorter",
+                m->length, i);
+        }
+        smurf_status status = append(m, time, type, err);
+        if (status) return status;
+        smurf_history_step(m->history, time, type);
+        if (++m->unreported < STRIDE) continue;
+        double part = config->until > 0 ? time / until : (double)m->length / (double)config->max_events;
+        if ((status = report(m, part, err))) return status;
+    }
+    return SMURF_OK;
+}
+
+/* ---- All of them ---------------------------------------------------------------------------------- */
+
+static bool maker_init(struct maker *m, struct job *job)
+{
+    *m = (struct maker){.job = job, .caller = true};
+#ifdef _OPENMP
+    m->caller = omp_get_thread_num() == 0;
+#endif
+    m->history = smurf_history_new(job->process, false);
+    m->intensity = malloc(job->process->types * sizeof *m->intensity);
+    return m->history && m->intensity;
+}
+
+static void maker_release(struct maker *m)
+{
+    smurf_history_free(m->history);
+    free(m->intensity);
+    free(m->time);
+    free(m->type);
+}
+
+/* Puts a finished sequence into the data set, or keeps the first failure. Called in order. */
+static void deliver(struct maker *m, smurf_status status, const smurf_error *error)
+{
+    struct job *job = m->job;
+    if (job->status) return;
+    if (status) job->error = *error;
+    if (!status && !atomic_load(&job->stop)) {
+        struct sequence_info info = {.end = m->full ? NAN : job->config->until, .first = 1};
+        status = smurf_builder_events(&job->builder, m->time, m->type, m->length, &job->error);
+        if (!status) status = smurf_builder_close(&job->builder, &info, &job->error);
+        atomic_fetch_add(&job->finished, 1);
+    }
+    job->status = status;
+    if (status) atomic_store(&job->stop, true);
+}
+
+/* How many threads to use: no more than there are sequences. */
+static int team(const smurf_simulate_config *config)
+{
+    int threads = config->threads;
+#ifdef _OPENMP
+    if (threads == 0) threads = omp_get_max_threads();
+#endif
+    if (threads > THREAD_LIMIT) threads = THREAD_LIMIT;
+    return config->sequences < (size_t)threads ? (int)config->sequences : threads;
+}
+
+/* Makes the sequences from `from` up to `to`, or fewer where the job is to stop. */
+static void run(struct job *job, size_t from, size_t to)
+{
+    int threads = team(job->config);
+    (void)threads; /* where there is no OpenMP */
+#pragma omp parallel num_threads(threads)
+    {
+        struct maker m;
+        bool ready = maker_init(&m, job);
+#pragma omp for ordered schedule(dynamic, 1)
+        for (size_t i = from; i < to; i++) {
+            smurf_error error;
+            smurf_status status = ready ? make(&m, i, &error) : smurf_fail_memory(&error);
+            if (!status && !atomic_load(&job->stop) && ++m.unreported >= STRIDE)
+                status = report(&m, 0, &error);
+            if (status) atomic_store(&job->stop, true);
+#pragma omp ordered
+            deliver(&m, status, &error);
+        }
+        maker_release(&m);
+    }
+}
+
+smurf_status smurf_process_simulate(smurf_data **out, const smurf_process *process,
+                                    const smurf_simulate_config *config, smurf_error *err)
+{
+    *out = NULL;
+    smurf_status status = check(process, config, err);
+    if (status) return status;
+    char what[64];
+    snprintf(what, sizeof what, "simulating %s", process->class->name);
+    struct job job = {
+        .process = process,
+        .config = config,
+        .progress = {config->progress,
+                     config->progress_context,
+                     {.what = what, .unit = "sequences", .total = (double)config->sequences}},
+        .builder = {.name = process->class->name, .unit = "", .declared = process->types},
+    };
+    status = smurf_progress_tell(&job.progress, 0, err);
+    for (size_t from = 0; from < config->sequences && !status; from += BATCH) {
+        run(&job, from, config->sequences - from < BATCH ? config->sequences : from + BATCH);
+        status = job.status;
+        if (status && err) *err = job.error;
+    }
+    if (!status) status = smurf_progress_tell(&job.progress, (double)config->sequences, err);
+    if (!status) status = smurf_builder_finish(&job.builder, out, err);
+    smurf_builder_release(&job.builder);
+    return status;
+}
