@@ -19,10 +19,11 @@ int command_convert(int argc, char **argv)
         .command = "convert",
         .arguments = "IN OUT",
         .summary = "Converts event data between formats, and splits, cuts into windows or dithers it on the way.",
-        .about = "IN is a file, '-' for standard input, or a directory that holds train, dev and test.\n"
-                 "OUT is a file or '-' for standard output; a directory where the data has several parts. A suffix\n"
-                 ".gz packs. OUT appears only once it is complete. Types that are words keep their names in CSV, TSV,\n"
-                 "JSON, JSON Lines and pickle; RMTPP text has numbers only.",
+        .about = "IN is a file, '-' for standard input, or a directory that holds train, dev and\n"
+                 "test. OUT is a file or '-' for standard output; a directory where the data has\n"
+                 "several parts. A suffix .gz packs. OUT appears only once it is complete. Types\n"
+                 "that are words keep their names in CSV, TSV, JSON, JSON Lines and pickle; RMTPP\n"
+                 "text has numbers only.",
         .example = "  smurf simulate hawkes --sequences 100 -o events.csv\n"
                    "  smurf convert events.csv events.jsonl.gz\n"
                    "  smurf convert events.csv parts --split 8:1:1 --to csv",

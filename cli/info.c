@@ -38,8 +38,9 @@ int command_info(int argc, char **argv)
         .command = "info",
         .arguments = "DATA",
         .summary = "Describes event data: sizes, types, lengths, gaps, ties and the clock tick, time span, warnings.",
-        .about = "DATA is a file, '-' for standard input, or a directory that holds train, dev and test.\n"
-                 "Formats are told by content: CSV, TSV, JSON Lines, JSON, RMTPP text, pickle, each also gzipped.",
+        .about = "DATA is a file, '-' for standard input, or a directory that holds train, dev\n"
+                 "and test. Formats are told by content: CSV, TSV, JSON Lines, JSON, RMTPP text,\n"
+                 "pickle, each also gzipped.",
         .example = "  smurf simulate hawkes --sequences 100 -o events.csv\n  smurf info events.csv",
         .options = options,
         .least = 1,

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,19 +39,21 @@ void usage_error(const char *format, ...)
 
 /* ---- Help ------------------------------------------------------------------------------------ */
 
-/* Words of text between columns indent and 78; the first line starts at column `at`. */
-static void print_wrapped(FILE *out, const char *text, int indent, int at)
+void print_wrapped(FILE *out, const char *text, int indent, int at)
 {
-    while (*text) {
+    for (bool first = true; *text; first = false) {
         int n = (int)strcspn(text, " ");
-        if (at + n > 78 && at > indent) {
+        if (!first && at + 1 + n > 78) {
             fprintf(out, "\n%*s", indent, "");
             at = indent;
+        } else if (!first) {
+            fputc(' ', out);
+            at++;
         }
         fprintf(out, "%.*s", n, text);
         at += n;
         text += n;
-        if (*text == ' ') text++, fputc(' ', out), at++;
+        while (*text == ' ') text++;
     }
     fputc('\n', out);
 }
@@ -62,8 +65,9 @@ static void print_options(FILE *out, const struct option *options)
         int n = o->letter ? snprintf(left, sizeof left, "  -%c, --%s", o->letter, o->name)
                           : snprintf(left, sizeof left, "      --%s", o->name);
         if (o->argument) n += snprintf(left + n, sizeof left - (size_t)n, " %s", o->argument);
-        fprintf(out, "%-27s ", left);
-        print_wrapped(out, o->about, 28, n > 27 ? n + 1 : 28);
+        if (n > 26) fprintf(out, "%s\n%28s", left, "");
+        else fprintf(out, "%-27s ", left);
+        print_wrapped(out, o->about, 28, 28);
     }
 }
 

@@ -53,6 +53,10 @@ extern struct common common;
    --version. Anything wrong: a message that says what to do, and exit status 2. */
 int parse_options(const struct usage *usage, int argc, char **argv);
 
+/* Prints the words of text in lines of up to 78 columns, all but the first indented; the first starts at column
+   `at`. A newline ends it. */
+void print_wrapped(FILE *out, const char *text, int indent, int at);
+
 /* Prints to standard error "smurf: ..." and exits with status 2. */
 void usage_error(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 

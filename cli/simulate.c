@@ -13,9 +13,12 @@ static void list_processes(FILE *out)
 {
     fprintf(out, "\nProcesses and their parameters\n");
     for (size_t i = 0; smurf_process_name(i); i++) {
-        fprintf(out, "  %-15s %s\n", smurf_process_name(i), smurf_process_about(i));
-        for (size_t p = 0; smurf_process_parameter_name(i, p); p++)
-            fprintf(out, "      %-12s %s\n", smurf_process_parameter_name(i, p), smurf_process_parameter_about(i, p));
+        fprintf(out, "  %s: ", smurf_process_name(i));
+        print_wrapped(out, smurf_process_about(i), 4, (int)strlen(smurf_process_name(i)) + 4);
+        for (size_t p = 0; smurf_process_parameter_name(i, p); p++) {
+            fprintf(out, "      %-11s ", smurf_process_parameter_name(i, p));
+            print_wrapped(out, smurf_process_parameter_about(i, p), 18, 18);
+        }
     }
 }
 
@@ -94,8 +97,8 @@ int command_simulate(int argc, char **argv)
         .command = "simulate",
         .arguments = "PROCESS [NAME=VALUE ...]",
         .summary = "Makes event data from a process whose true law is known.",
-        .about = "The same seed gives the same file, on any number of threads. One value of a parameter holds for all\n"
-                 "types; K values, separated by commas, for each.",
+        .about = "The same seed gives the same file, on any number of threads. One value of a\n"
+                 "parameter holds for all types; K values, separated by commas, for each.",
         .example = "  smurf simulate hawkes --types 2 base=0.2,0.1 excitation=0.5,0.2,0.1,0.4 decay=1 -o demo/\n"
                    "  smurf simulate weibull shape=0.7 --until 50 -o weibull.csv",
         .options = options,

@@ -200,7 +200,7 @@ SMURF_API smurf_status smurf_data_window(smurf_data **out, const smurf_data *dat
 SMURF_API double smurf_data_tick(const smurf_data *data);
 
 /* Spreads rounded gaps within the tick: gap + tick (u - 1/2), or tick u/2 for a tie, u uniform, a function
-   of (seed, sequence, event). Strictly positive gaps come out wherever tick > 0. */
+   of (seed, sequence, event). A gap below tick/2 moves by less than itself: all gaps come out positive. */
 SMURF_API smurf_status smurf_data_dither(smurf_data **out, const smurf_data *data, double tick, uint64_t seed,
                                          smurf_error *err);
 
@@ -215,7 +215,7 @@ typedef struct smurf_summary {
     size_t sequences, empty_sequences, events, gaps, scored;
     uint32_t types, types_seen;
     size_t *type_count; /* (types), owned by the summary */
-    double length[SMURF_QUANTILES];
+    double length[SMURF_QUANTILES]; /* NaN where there are no sequences */
     double length_mean;
     double gap[SMURF_QUANTILES]; /* NaN where there are no gaps */
     double gap_mean, gap_sd;
@@ -267,7 +267,7 @@ typedef struct smurf_scale {
     double mu, sd; /* of ln(gap / mean + 1e-9) over the train gaps */
 } smurf_scale;
 
-/* Fits the scale on the gaps of train. Constant gaps give sd = 1; all gaps zero is an error. */
+/* Fits the scale on the scored gaps of train. Constant gaps give sd = 1; all gaps zero is an error. */
 SMURF_API smurf_status smurf_scale_fit(smurf_scale *out, smurf_scale_kind kind, const smurf_data *train,
                                        smurf_error *err);
 SMURF_API double smurf_scale_forward(const smurf_scale *scale, double gap);

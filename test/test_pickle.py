@@ -67,6 +67,8 @@ class Case(unittest.TestCase):
         return first
 
     def refused(self, value, protocol, text, *options):
+        if os.path.exists(self.path("out.jsonl")):
+            os.remove(self.path("out.jsonl"))
         done = self.convert(self.dump(value, protocol), self.path("out.jsonl"), *options)
         self.assertEqual(done.returncode, 1)
         self.assertIn(text, done.stderr)
@@ -145,11 +147,9 @@ class Plain(Case):
 
     def test_truncation(self):
         whole = pickle.dumps({"train": as_events(SEQUENCES)}, 4)
-        for n in range(3, len(whole)):
+        for n in range(3, len(whole), 7):
             with open(self.path("cut.pkl"), "wb") as out:
                 out.write(whole[:n])
-            if n % 7:
-                continue
             done = self.convert(self.path("cut.pkl"), self.path("out.jsonl"))
             self.assertEqual(done.returncode, 1)
             self.assertIn("is it complete?", done.stderr)

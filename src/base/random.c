@@ -33,7 +33,7 @@ uint64_t smurf_random_bits(struct random *random)
 
 double smurf_random_uniform(struct random *random)
 {
-    return ((double)(smurf_random_bits(random) >> 11) + 0.5) * 0x1p-53;
+    return smurf_random_unit(smurf_random_bits(random));
 }
 
 double smurf_random_exponential(struct random *random)

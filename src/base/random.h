@@ -13,6 +13,12 @@
 /* The four words of one block. */
 void smurf_philox(uint32_t out[4], uint64_t seed, uint64_t stream, uint64_t counter);
 
+/* 64 random bits as a number in (0, 1), never 0 or 1: (k + 1/2) / 2^52, exact as a double. */
+static inline double smurf_random_unit(uint64_t bits)
+{
+    return ((double)(bits >> 12) + 0.5) * 0x1p-52;
+}
+
 struct random {
     uint64_t seed, stream, counter; /* counter: next block to make */
     uint32_t word[4];
@@ -23,7 +29,7 @@ struct random {
 void smurf_random_init(struct random *random, uint64_t seed, uint64_t stream);
 
 uint64_t smurf_random_bits(struct random *random);
-/* Uniform in (0, 1), never 0 or 1: (k + 1/2) / 2^53. */
+/* Uniform in (0, 1), as smurf_random_unit. */
 double smurf_random_uniform(struct random *random);
 /* Standard exponential, by inversion. */
 double smurf_random_exponential(struct random *random);

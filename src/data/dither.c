@@ -21,7 +21,7 @@ static double uniform(uint64_t seed, size_t sequence, size_t event)
 {
     uint32_t word[4];
     smurf_philox(word, seed ^ purpose, sequence, event);
-    return ((double)(((uint64_t)word[1] << 32 | word[0]) >> 11) + 0.5) * 0x1p-53;
+    return smurf_random_unit((uint64_t)word[1] << 32 | word[0]);
 }
 
 static double spread(double gap, double tick, double u)

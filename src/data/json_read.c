@@ -122,12 +122,43 @@ static bool take_time(struct reader *r, struct decimal *d)
     return ok && check(r, smurf_column_time(d, r->json.scratch + at, n, &r->calendar, r->json.err));
 }
 
+/* How many bytes must be in the window for a simple element and the comma behind it. */
+enum { SIMPLE = 32 };
+
+/* Takes elements of the common case: simple numbers in the middle of the window, each with a comma behind. What
+   comes next, an element like any other, is left to the caller. */
+static void take_simple_times(struct reader *r)
+{
+    struct source *source = r->json.source;
+    struct builder *b = r->builder;
+    const int64_t origin = r->info.origin;
+    const char *p = source->p;
+    struct decimal d = {0};
+    int places;
+    if (r->calendar == 1) return;
+    while (source->end - p > SIMPLE && b->times < b->time_room) {
+        const char *end = smurf_decimal_simple(p, &d.mantissa, &places);
+        if (!end || *end != ',') break;
+        double *out = &b->time[b->times];
+        d.exponent = -places;
+        if (origin == 0 && d.mantissa < (uint64_t)1 << 53)
+            *out = (double)d.mantissa / smurf_pow10[places];
+        else if (!smurf_decimal_offset(&d, origin, out))
+            break;
+        b->times++;
+        p = end[1] == ' ' ? end + 2 : end + 1;
+    }
+    source->p = p;
+}
+
 static void take_times(struct reader *r)
 {
     bool first = true, opened = true;
     struct decimal d;
-    while (smurf_json_more(&r->json, ']', &first) && take_time(r, &d)) {
+    while (smurf_json_more(&r->json, ']', &first)) {
         double offset;
+        if (!opened) take_simple_times(r);
+        if (!take_time(r, &d)) return;
         if (opened && !smurf_decimal_origin(&d, &r->info.origin)) {
             smurf_json_fail(&r->json, "time %.*s is beyond 2^63 (use a coarser unit)", (int)d.length, d.text);
             return;
@@ -160,10 +191,34 @@ static bool take_type(struct reader *r)
     return check(r, smurf_builder_type_text(r->builder, d.text, d.length, json->err));
 }
 
+/* As take_simple_times: small numbers where types are numbers. */
+static void take_simple_types(struct reader *r)
+{
+    struct source *source = r->json.source;
+    struct builder *b = r->builder;
+    const char *p = source->p;
+    uint32_t max = b->type_max;
+    if (b->words) return;
+    while (source->end - p > SIMPLE && b->types < b->type_room) {
+        uint64_t type;
+        int places;
+        const char *end = smurf_decimal_simple(p, &type, &places);
+        if (!end || *end != ',' || places || type >= TYPE_LIMIT) break;
+        b->type[b->types++] = (uint32_t)type;
+        if (type > max) max = (uint32_t)type;
+        p = end[1] == ' ' ? end + 2 : end + 1;
+    }
+    b->type_max = max;
+    source->p = p;
+}
+
 static void take_types(struct reader *r)
 {
     bool first = true;
-    while (smurf_json_more(&r->json, ']', &first) && take_type(r)) {}
+    while (smurf_json_more(&r->json, ']', &first)) {
+        take_simple_types(r);
+        if (!take_type(r)) return;
+    }
 }
 
 static void take_since_last(struct reader *r)

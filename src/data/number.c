@@ -20,7 +20,7 @@ __extension__ typedef __int128 signed_wide;
 
 enum { MAX_DIGITS = 19, EXPONENT_LIMIT = 100000 };
 
-static const double pow10_exact[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+const double smurf_pow10[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                      1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 static const uint64_t pow10_int[] = {1u,
                                      10u,
@@ -195,6 +195,13 @@ static bool scan_calendar(struct decimal *d, const char *text, size_t n)
 bool smurf_decimal_scan_time(struct decimal *out, const char *text, size_t n)
 {
     if (n == 0) return false;
+    uint64_t mantissa;
+    int places;
+    if (smurf_decimal_simple(text, &mantissa, &places) == text + n) {
+        *out = (struct decimal){
+            .mantissa = mantissa, .exponent = -places, .integer = places == 0, .text = text, .length = n};
+        return true;
+    }
     if (smurf_decimal_scan(out, text) == text + n) return true;
     return scan_calendar(out, text, n);
 }
@@ -239,8 +246,8 @@ static double value_of(uint64_t mantissa, int exponent, bool *exact)
     *exact = true;
     if (mantissa == 0) return 0;
     if (mantissa <= (uint64_t)1 << 53) {
-        if (exponent < 0 && exponent >= -22) return (double)mantissa / pow10_exact[-exponent];
-        if (exponent >= 0 && exponent <= 22) return (double)mantissa * pow10_exact[exponent];
+        if (exponent < 0 && exponent >= -22) return (double)mantissa / smurf_pow10[-exponent];
+        if (exponent >= 0 && exponent <= 22) return (double)mantissa * smurf_pow10[exponent];
     }
     if (exponent == 0) return (double)mantissa;
     if (exponent < 0 && exponent >= -19) return divide(mantissa, -exponent);
@@ -254,7 +261,7 @@ double smurf_decimal_value(const struct decimal *d)
     double value = d->cut ? 0 : value_of(d->mantissa, d->exponent, &exact);
     if (!exact) {
         if (!d->calendar) return read_slowly(d->text);
-        value = (double)d->mantissa / pow10_exact[-d->exponent];
+        value = (double)d->mantissa / smurf_pow10[-d->exponent];
     }
     return d->negative ? -value : value;
 }
@@ -329,9 +336,9 @@ static size_t write_unsigned(char *out, uint64_t value, int digits)
 static int places_needed(double x, uint64_t *mantissa)
 {
     for (int places = 0; places <= 17; places++) {
-        double scaled = nearbyint(x * pow10_exact[places]);
+        double scaled = nearbyint(x * smurf_pow10[places]);
         if (scaled > 0x1p53) return -1;
-        if (scaled / pow10_exact[places] == x) {
+        if (scaled / smurf_pow10[places] == x) {
             *mantissa = (uint64_t)scaled;
             return places;
         }

@@ -26,6 +26,30 @@ struct decimal {
    there is none. text must end in a byte that cannot continue a number (a NUL will do). */
 const char *smurf_decimal_scan(struct decimal *out, const char *text);
 
+/* The common case, for loops: up to 18 digits with at most one point among them, no sign, no exponent. Returns the
+   end, or NULL where the text is not of this kind; value = *mantissa / 10^*places. Reads at most 20 bytes. */
+static inline const char *smurf_decimal_simple(const char *text, uint64_t *mantissa, int *places)
+{
+    const char *p = text;
+    uint64_t value = 0;
+    while ((unsigned char)(*p - '0') < 10 && p - text < 19) value = 10 * value + (uint64_t)(*p++ - '0');
+    ptrdiff_t digits = p - text, fraction = 0;
+    if (digits == 0 || (*text == '0' && digits > 1)) return NULL;
+    if (*p == '.') {
+        const char *point = p++;
+        while ((unsigned char)(*p - '0') < 10 && p - text < 20) value = 10 * value + (uint64_t)(*p++ - '0');
+        fraction = p - point - 1;
+        if (fraction == 0) return NULL;
+    }
+    if (digits + fraction > 18 || *p == 'e' || *p == 'E') return NULL;
+    *mantissa = value;
+    *places = (int)fraction;
+    return p;
+}
+
+/* 10^0 .. 10^22, exact. */
+extern const double smurf_pow10[23];
+
 /* Scans all n bytes as a number or an ISO-8601 time: YYYY-MM-DD, then optionally 'T' or a space and
    hh:mm[:ss[.fraction]], then optionally Z or +hh:mm. UTC where no zone is given. False if it is neither.
    Infinities and NaN are neither. text[n] must be readable and no digit. */

@@ -557,17 +557,18 @@ smurf_status smurf_pickle_read(struct source *source, struct builder *builder,
 }
 
 /* Protocols 2 to 5 say so. Older ones start with a dictionary or a list, which goes into the memo at once:
-   "(dp0\n", "(lp1\n", "}q\0", "]q\1"; or with the name of what is called. */
+   "(dp0\n", "(lp1\n", "}q\0", "]q\1", in a tuple behind "("; or with the name of what is called. */
 bool smurf_pickle_looks(const char *head, size_t n)
 {
-    if (n < 3) return false;
-    if (head[0] == '\x80') return head[1] >= 2 && head[1] <= 5;
-    if (head[0] == '}' || head[0] == ']') return head[1] == 'q' && (unsigned char)head[2] < '\t';
-    if (n >= 5 && head[0] == '(' && (head[1] == 'd' || head[1] == 'l'))
-        return head[2] == 'p' && head[3] >= '0' && head[3] <= '9' && head[4] == '\n';
     static const char *const calls[] = {"ccollections\nOrderedDict\n",
                                         "cnumpy.core.multiarray\n_reconstruct\n",
                                         "cnumpy._core.multiarray\n_reconstruct\n"};
+    while (n > 1 && head[0] == '(' && memchr("(]}", head[1], 3)) head++, n--;
+    if (n < 3) return false;
+    if (head[0] == '\x80') return head[1] >= 2 && head[1] <= 5;
+    if (head[0] == '}' || head[0] == ']') return head[1] == 'q' && (unsigned char)head[2] < '\t';
+    if (head[0] == '(' && (head[1] == 'd' || head[1] == 'l'))
+        return n >= 5 && head[2] == 'p' && head[3] >= '0' && head[3] <= '9' && head[4] == '\n';
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         if (n >= strlen(calls[i]) && memcmp(head, calls[i], strlen(calls[i])) == 0) return true;
     return false;

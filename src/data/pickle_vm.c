@@ -568,7 +568,8 @@ static smurf_status step(struct vm *vm)
 smurf_status smurf_pickle_load(struct pickle_tree *tree, struct source *source, smurf_error *err)
 {
     struct vm vm = {.tree = tree, .source = source, .err = err};
-    smurf_status status = SMURF_OK;
+    bool room = smurf_grow(&vm.stack, &vm.stack_room, 64, sizeof *vm.stack);
+    smurf_status status = room ? SMURF_OK : smurf_fail_memory(err);
     uint64_t at = 0;
     while (!status && !vm.stopped) {
         at = tree->bytes = smurf_source_offset(source);

@@ -1,0 +1,78 @@
+/*
+ * fuzz.h - what every data set that a reader hands out must hold, whatever the bytes were.
+ *
+ * For the fuzzers: each reads bytes, and passes what came out of it to fuzz_check.
+ */
+#ifndef SMURF_TEST_FUZZ_H
+#define SMURF_TEST_FUZZ_H
+
+#include "smurf.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FUZZ_MUST(condition)                                                                                 \
+    do {                                                                                                     \
+        if (!(condition)) {                                                                                  \
+            fprintf(stderr, "%s:%d: broken: %s\n", __FILE__, __LINE__, #condition);                          \
+            abort();                                                                                         \
+        }                                                                                                    \
+    } while (0)
+
+static inline void fuzz_check_sequence(const smurf_sequence *s, uint32_t types)
+{
+    FUZZ_MUST(s->first <= s->length && (s->first >= 1 || s->length == 0));
+    FUZZ_MUST(!isinf(s->start) && !isinf(s->end) && !(s->start > s->end));
+    for (size_t i = 0; i < s->length; i++) {
+        FUZZ_MUST(isfinite(s->time[i]) && s->type[i] < types);
+        FUZZ_MUST(i == 0 || s->time[i - 1] <= s->time[i]);
+    }
+    if (s->length) FUZZ_MUST(!(s->start > s->time[0]) && !(s->end < s->time[s->length - 1]));
+}
+
+/* Checks the whole data set, and that a failure left no data set and a message of one line. Frees the data. */
+static inline void fuzz_check(smurf_status status, smurf_data *data, const smurf_error *err)
+{
+    if (status) {
+        FUZZ_MUST(!data && err->status == status && memchr(err->message, '\0', sizeof err->message));
+        FUZZ_MUST(err->message[0] && status != SMURF_ERROR_ARGUMENT && status != SMURF_ERROR_CANCELLED);
+        return;
+    }
+    size_t events = 0, gaps = 0;
+    const double *time = NULL;
+    const uint32_t *type = NULL;
+    for (size_t i = 0; i < smurf_data_sequences(data); i++) {
+        const smurf_sequence *s = smurf_data_sequence(data, i);
+        fuzz_check_sequence(s, smurf_data_types(data));
+        if (i) FUZZ_MUST(s->time == time && s->type == type); /* end to end */
+        if (s->time) time = s->time + s->length, type = s->type + s->length;
+        events += s->length;
+        gaps += s->length - s->first;
+    }
+    FUZZ_MUST(events == smurf_data_events(data) && gaps == smurf_data_gaps(data));
+    for (uint32_t k = 0; k < smurf_data_types(data); k++) {
+        const char *name = smurf_data_type_name(data, k);
+        FUZZ_MUST(!name == !smurf_data_type_name(data, 0));
+    }
+    smurf_data_free(data);
+}
+
+/* Reads bytes in one format, as they are and once more with events sorted and all types as words. */
+static inline void fuzz_read(const uint8_t *bytes, size_t size, smurf_format format)
+{
+    smurf_read_config config;
+    smurf_read_config_init(&config);
+    config.format = format;
+    for (int lenient = 0; lenient < 2; lenient++) {
+        smurf_error err = {0};
+        smurf_data *data = NULL;
+        config.sort = config.types_are_words = lenient;
+        fuzz_check(smurf_data_read_memory(&data, bytes, size, "fuzz", &config, &err), data, &err);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+#endif

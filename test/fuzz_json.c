@@ -1,0 +1,8 @@
+/* fuzz_json.c - any bytes, read as JSON or JSON Lines: one grammar for both. */
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    fuzz_read(bytes, size, SMURF_FORMAT_JSON);
+    return 0;
+}
