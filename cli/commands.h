@@ -5,5 +5,6 @@
 int command_convert(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_simulate(int argc, char **argv);
+int command_train(int argc, char **argv);
 
 #endif

@@ -8,7 +8,7 @@
 
 int command_convert(int argc, char **argv)
 {
-    struct dataset_options data = {.history = 64};
+    struct dataset_options data = {.history = NOT_GIVEN};
     const char *to = NULL;
     const struct option options[] = {
         {0, "to", OPTION_TEXT, &to, "FORMAT", "csv, tsv, jsonl, json, rmtpp or pickle (default: by the suffix of OUT)"},
@@ -37,7 +37,10 @@ int command_convert(int argc, char **argv)
     int status = dataset_load(&split, argv[0], &data);
     if (status) return status;
     if (split.dev || split.test) {
-        if (strcmp(argv[1], "-") == 0) usage_error("several parts cannot go to standard output: name a directory");
+        if (dataset_is_file(argv[1]))
+            usage_error(
+                "train, dev and test cannot all go to '%s': name a directory (and the format with --to)",
+                argv[1]);
         status = dataset_write_directory(&split, argv[1], format);
     } else {
         status = dataset_write_file(split.train, argv[1], format);

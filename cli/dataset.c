@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 smurf_format dataset_format(const char *word)
@@ -38,40 +39,46 @@ static smurf_read_config read_config(const struct dataset_options *o)
 
 /* ---- Splits ---------------------------------------------------------------------------------- */
 
-static void parse_shares(const char *text, double share[3])
+void dataset_shares(const char *text, double share[3])
 {
     const char *p = text;
     for (int i = 0; i < 3; i++) {
         char *end;
         share[i] = strtod(p, &end);
-        if (end == p || *end != (i < 2 ? ':' : '\0') || !(share[i] >= 0))
+        if (end == p || *end != (i < 2 ? ':' : '\0') || !(share[i] >= 0) || share[i] > 1e15)
             usage_error("--split takes three shares such as 8:1:1, not '%s'", text);
         p = end + 1;
     }
 }
 
-static smurf_status split_at(smurf_split *out, const smurf_data *data, const char *text, smurf_error *err)
+/* "TIME" or "TIME,TIME"; one time stands for both. */
+static void parse_moments(const char *text, smurf_moment from[2])
 {
-    smurf_moment from[2];
+    smurf_error err = {0};
     char *copy = strdup(text), *comma = copy ? strchr(copy, ',') : NULL;
+    if (!copy) usage_error("out of memory");
     if (comma) *comma = '\0';
-    smurf_status status = smurf_moment_parse(&from[0], copy ? copy : "", err);
+    smurf_status status = smurf_moment_parse(&from[0], copy, &err);
     from[1] = from[0];
-    if (!status && comma) status = smurf_moment_parse(&from[1], comma + 1, err);
+    if (!status && comma) status = smurf_moment_parse(&from[1], comma + 1, &err);
     free(copy);
-    return status ? status : smurf_split_by_time(out, data, from[0], from[1], err);
+    if (status) usage_error("--split-at takes one time or two with a comma between: %s", err.message);
 }
 
+/* Cuts out->train into three; it stays as it is where no split is asked for. */
 static smurf_status split(smurf_split *out, const struct dataset_options *o, smurf_error *err)
 {
     if (!o->split && !o->split_at) return SMURF_OK;
     smurf_data *whole = out->train;
     smurf_status status;
+    *out = (smurf_split){0};
     if (o->split_at) {
-        status = split_at(out, whole, o->split_at, err);
+        smurf_moment from[2];
+        parse_moments(o->split_at, from);
+        status = smurf_split_by_time(out, whole, from[0], from[1], err);
     } else {
         double share[3];
-        parse_shares(o->split, share);
+        dataset_shares(o->split, share);
         if (smurf_data_sequences(whole) == 1)
             report_warning("there is one sequence: --split %s cuts it in time, with what came before as history", o->split);
         status = smurf_split_by_share(out, whole, share, common.seed, err);
@@ -95,7 +102,8 @@ static smurf_status cut(smurf_data **part, const struct dataset_options *o, smur
 {
     smurf_data *result = NULL;
     if (!o->window || !*part) return SMURF_OK;
-    smurf_status status = smurf_data_window(&result, *part, o->window, o->history, err);
+    smurf_status status = smurf_data_window(&result, *part, o->window,
+                                            o->history == NOT_GIVEN ? DEFAULT_HISTORY : o->history, err);
     return replace(part, result, status);
 }
 
@@ -138,20 +146,22 @@ int dataset_load(smurf_split *out, const char *path, const struct dataset_option
     smurf_error err = {0};
     *out = (smurf_split){0};
     if (o->split && o->split_at) usage_error("--split and --split-at exclude each other");
-    if (o->split) parse_shares(o->split, (double[3]){0});
+    if (o->split) dataset_shares(o->split, (double[3]){0});
+    if (o->split_at) parse_moments(o->split_at, (smurf_moment[2]){0});
+    if (o->history != NOT_GIVEN && !o->window)
+        usage_error("--history goes with --window: say how long the windows are");
     smurf_status status = load(out, path, o, &err);
     smurf_data **part[] = {&out->train, &out->dev, &out->test};
-    for (int i = 0; i < 3 && !status; i++) {
+    for (int i = 0; i < 3 && !status && !o->keep_remarks; i++) {
         const char *remark;
         for (size_t k = 0; *part[i] && (remark = smurf_data_remark(*part[i], k)); k++)
             report_warning("%s: %s", smurf_data_source(*part[i]), remark);
     }
-    if (!status) status = split(out, o, &err);
+    /* Before the split, so that an event keeps its time wherever it is history. */
     double tick = !status && o->dither ? tick_of(out->train, o->dither) : 0;
-    for (int i = 0; i < 3 && !status; i++) {
-        status = dither(part[i], tick, common.seed + (uint64_t)i, &err);
-        if (!status) status = cut(part[i], o, &err);
-    }
+    for (int i = 0; i < 3 && !status; i++) status = dither(part[i], tick, common.seed + (uint64_t)i, &err);
+    if (!status) status = split(out, o, &err);
+    for (int i = 0; i < 3 && !status; i++) status = cut(part[i], o, &err);
     terminal_clear();
     if (!status) return 0;
     smurf_split_release(out);
@@ -159,6 +169,21 @@ int dataset_load(smurf_split *out, const char *path, const struct dataset_option
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */
+
+int dataset_is_file(const char *path)
+{
+    static const char *const suffixes[] = {".csv",  ".tsv", ".tab", ".jsonl",  ".ndjson",
+                                           ".json", ".txt", ".pkl", ".pickle", ".gz"};
+    struct stat about;
+    if (strcmp(path, "-") == 0) return 1;
+    if (stat(path, &about) == 0) return !S_ISDIR(about.st_mode);
+    size_t n = strlen(path);
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        size_t k = strlen(suffixes[i]);
+        if (n > k && strcasecmp(path + n - k, suffixes[i]) == 0) return 1;
+    }
+    return 0;
+}
 
 int dataset_write_file(const smurf_data *data, const char *path, smurf_format format)
 {
@@ -182,8 +207,9 @@ int dataset_write_directory(const smurf_split *split, const char *directory, smu
     smurf_error err = {0};
     if (!format) format = SMURF_FORMAT_JSONL;
     if (mkdir(directory, 0777) != 0 && errno != EEXIST) {
-        fprintf(stderr, "smurf: cannot make the directory '%s': %s\n", directory, strerror(errno));
-        return 1;
+        snprintf(err.message, sizeof err.message, "cannot make the directory '%.800s': %s", directory,
+                 strerror(errno));
+        return report_error(&err);
     }
     for (int i = 0; i < 3; i++) {
         char path[4096];
@@ -193,8 +219,9 @@ int dataset_write_directory(const smurf_split *split, const char *directory, smu
         config.format = format;
         config.key = names[i];
         config.progress = terminal_progress;
-        snprintf(path, sizeof path, "%s/%s%s.%s", directory, format == SMURF_FORMAT_RMTPP ? "time-" : "", names[i],
-                 suffix[format]);
+        int n = snprintf(path, sizeof path, "%s/%s%s.%s", directory,
+                         format == SMURF_FORMAT_RMTPP ? "time-" : "", names[i], suffix[format]);
+        if ((size_t)n >= sizeof path) usage_error("the name of the directory is too long");
         if (smurf_data_write(part[i], path, &config, &err)) return report_error(&err);
     }
     terminal_clear();

@@ -13,8 +13,11 @@ struct dataset_options {
     const char *sequence, *time, *type, *types, *events, *key, *unit, *from;
     int sort;
     const char *split, *split_at, *dither;
-    size_t window, history;
+    size_t window, history; /* history: NOT_GIVEN unless asked for */
+    int keep_remarks;       /* 1: the caller shows what the readers remarked */
 };
+enum { DEFAULT_HISTORY = 64 };
+#define NOT_GIVEN SIZE_MAX
 
 /* The rows of an option table for them; o is a struct dataset_options. */
 #define DATASET_OPTIONS(o)                                                                                             \
@@ -39,6 +42,10 @@ int dataset_load(smurf_split *out, const char *path, const struct dataset_option
 
 /* Writes the parts into a directory, made if need be: train, dev, test with the suffix of the format. */
 int dataset_write_directory(const smurf_split *split, const char *directory, smurf_format format);
+/* Does the path stand for one file: "-", a name with the suffix of a format, or what is there and no directory? */
+int dataset_is_file(const char *path);
+/* Three shares such as "8:1:1"; a usage error if they are not. */
+void dataset_shares(const char *text, double share[3]);
 /* Writes one file, or "-". */
 int dataset_write_file(const smurf_data *data, const char *path, smurf_format format);
 

@@ -27,7 +27,7 @@ static int show(const smurf_data *data, const char *name, const smurf_data *trai
 
 int command_info(int argc, char **argv)
 {
-    struct dataset_options data = {.history = 64};
+    struct dataset_options data = {.history = NOT_GIVEN, .keep_remarks = 1};
     int json = 0;
     const struct option options[] = {
         {0, "json", OPTION_FLAG, &json, NULL, "a JSON array, one object a part, instead of text"},
@@ -48,14 +48,11 @@ int command_info(int argc, char **argv)
     };
     parse_options(&usage, argc, argv);
     smurf_split split;
-    int quiet = common.quiet;
-    common.quiet = 1; /* remarks are shown with the summary */
     int status = dataset_load(&split, argv[0], &data);
-    common.quiet = quiet;
     if (status) return status;
     int shown = 0, single = !split.dev && !split.test;
     if (json) fputs("[", stdout);
-    status = show(split.train, single ? argv[0] : "train", NULL, json, &shown);
+    status = show(split.train, single ? smurf_data_source(split.train) : "train", NULL, json, &shown);
     if (!status) status = show(split.dev, "dev", split.train, json, &shown);
     if (!status) status = show(split.test, "test", split.train, json, &shown);
     if (json) fputs("]\n", stdout);

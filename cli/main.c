@@ -12,6 +12,7 @@ static const struct {
     int (*run)(int argc, char **argv);
     const char *about;
 } commands[] = {
+    {"train", command_train, "train a model of the next event"},
     {"info", command_info, "describe event data: sizes, types, gaps, ties and clock, warnings"},
     {"convert", command_convert, "convert event data between formats; split, cut or dither it on the way"},
     {"simulate", command_simulate, "make event data from a process whose true law is known"},
@@ -51,11 +52,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < COMMANDS; i++)
         if (strcmp(argv[1], commands[i].name) == 0) {
             int status = commands[i].run(argc - 1, argv + 1);
-            if (fflush(stdout) || ferror(stdout)) {
-                fputs("smurf: cannot write to standard output\n", stderr);
-                status = 1;
-            }
-            return status;
+            return status ? status : finish_output();
         }
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
         print_help(stdout);
@@ -66,5 +63,5 @@ int main(int argc, char **argv)
     } else {
         usage_error("'%s' is no command (smurf --help lists them)", argv[1]);
     }
-    return fflush(stdout) ? 1 : 0;
+    return finish_output();
 }

@@ -2,6 +2,7 @@
 #include "option.h"
 
 #include "smurf.h"
+#include "terminal.h"
 
 #include <errno.h>
 #include <math.h>
@@ -29,11 +30,9 @@ static const struct option hidden_options[] = {
 void usage_error(const char *format, ...)
 {
     va_list args;
-    fputs("smurf: ", stderr);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    put_line("smurf: ", format, args);
     va_end(args);
-    fputc('\n', stderr);
     exit(2);
 }
 
@@ -215,11 +214,11 @@ int parse_options(const struct usage *usage, int argc, char **argv)
             argv[n++] = argv[i];
         if (help_flag || man_flag) {
             (man_flag ? print_man : print_help)(stdout, usage);
-            exit(fflush(stdout) ? 1 : 0);
+            exit(finish_output());
         }
         if (version_flag) {
             printf("smurf %s (%s)\n", smurf_version(), smurf_features());
-            exit(0);
+            exit(finish_output());
         }
     }
     if (n < usage->least || (usage->most >= 0 && n > usage->most))

@@ -356,7 +356,7 @@ static void put_types(const struct page *p)
     fprintf(p->out, "\n  types      %" PRIu32, s->types);
     if (s->types_seen < s->types) fprintf(p->out, ", of which %" PRIu32 " occur", s->types_seen);
     putc('\n', p->out);
-    if (n < 2) return;
+    if (n == 0 || (n == 1 && !smurf_data_type_name(p->data, 0))) return; /* one type without a name says nothing */
     for (int i = 0; i < n; i++) {
         const char *name = smurf_data_type_name(p->data, top[i]);
         int length = 0;

@@ -4,7 +4,6 @@
 #include "option.h"
 #include "terminal.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,19 +40,9 @@ static smurf_parameter parse_parameter(char *text)
 }
 
 /* Where the data goes: one file, or parts in a directory. */
-static int write_out(smurf_data *data, const char *output, const char *split_text, smurf_format format)
+static int write_out(smurf_data *data, const char *output, const double share[3], smurf_format format)
 {
-    static const char *const suffixes[] = {".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".txt", ".pkl", ".pickle", ".gz"};
-    size_t n = strlen(output);
-    bool file = strcmp(output, "-") == 0;
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        size_t k = strlen(suffixes[i]);
-        if (n > k && strcmp(output + n - k, suffixes[i]) == 0) file = true;
-    }
-    if (file && !split_text) return dataset_write_file(data, output, format);
-    double share[3] = {8, 1, 1};
-    if (split_text && sscanf(split_text, "%lf:%lf:%lf", &share[0], &share[1], &share[2]) != 3)
-        usage_error("--split takes three shares such as 8:1:1, not '%s'", split_text);
+    if (dataset_is_file(output)) return dataset_write_file(data, output, format);
     smurf_error err;
     smurf_split split;
     if (smurf_split_by_share(&split, data, share, common.seed, &err)) return report_error(&err);
@@ -63,17 +52,17 @@ static int write_out(smurf_data *data, const char *output, const char *split_tex
 }
 
 static int run(const smurf_process *process, const smurf_simulate_config *config, const char *output,
-               const char *split, smurf_format format)
+               const double share[3], smurf_format format)
 {
     smurf_error err;
     smurf_data *data;
     smurf_status status = smurf_process_simulate(&data, process, config, &err);
     terminal_clear();
     if (status) return report_error(&err);
-    int result = write_out(data, output, split, format);
-    if (!result && !common.quiet && strcmp(output, "-") != 0)
-        fprintf(stderr, "wrote %zu events in %zu sequences to %s\n", smurf_data_events(data),
-                smurf_data_sequences(data), output);
+    int result = write_out(data, output, share, format);
+    if (!result && strcmp(output, "-") != 0)
+        report_done("wrote %zu events in %zu sequences to %s", smurf_data_events(data), smurf_data_sequences(data),
+                    output);
     smurf_data_free(data);
     return result;
 }
@@ -109,6 +98,10 @@ int command_simulate(int argc, char **argv)
     int n = parse_options(&usage, argc, argv);
     if (types == 0) types = strcmp(argv[0], "hawkes") == 0 ? 3 : 1;
     if (types > UINT32_MAX) usage_error("--types is too large");
+    double share[3] = {8, 1, 1};
+    if (split) dataset_shares(split, share);
+    if (split && dataset_is_file(output))
+        usage_error("train, dev and test cannot all go to '%s': name a directory with -o", output);
     smurf_parameter *parameters = calloc((size_t)n, sizeof *parameters);
     if (!parameters) usage_error("out of memory");
     for (int i = 1; i < n; i++) parameters[i - 1] = parse_parameter(argv[i]);
@@ -126,7 +119,7 @@ int command_simulate(int argc, char **argv)
     smurf_format format = dataset_format(to);
     int status = smurf_process_new(&process, argv[0], (uint32_t)types, parameters, (size_t)(n - 1), &err)
                      ? report_error(&err)
-                     : run(process, &config, output, split, format);
+                     : run(process, &config, output, share, format);
     smurf_process_free(process);
     for (int i = 1; i < n; i++) free((void *)parameters[i - 1].values);
     free(parameters);

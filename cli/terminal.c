@@ -3,6 +3,7 @@
 
 #include "option.h"
 
+#include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <signal.h>
@@ -28,6 +29,7 @@ void terminal_init(void)
     struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = (int)SA_RESETHAND}; /* a second one kills */
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* a file over the limit is an error of write(), to be told and cleaned up */
 }
 
 static double now(void)
@@ -79,22 +81,52 @@ void terminal_clear(void)
     line_drawn = 0;
 }
 
+void put_line(const char *before, const char *format, va_list args)
+{
+    char text[1100];
+    terminal_clear();
+    vsnprintf(text, sizeof text, format, args);
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
+    fprintf(stderr, "%s%s\n", before, text);
+}
+
+static void put(const char *before, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    put_line(before, format, args);
+    va_end(args);
+}
+
 int report_error(const smurf_error *err)
 {
-    terminal_clear();
-    fprintf(stderr, "smurf: %s\n", err->message);
+    put("smurf: ", "%s", err->message);
+    return 1;
+}
+
+int finish_output(void)
+{
+    if (!fflush(stdout) && !ferror(stdout)) return 0;
+    put("smurf: ", "cannot write to standard output: %s", strerror(errno));
     return 1;
 }
 
 void report_warning(const char *format, ...)
 {
     if (common.quiet) return;
-    terminal_clear();
     va_list args;
     va_start(args, format);
-    fputs("smurf: warning: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    put_line("smurf: warning: ", format, args);
+    va_end(args);
+}
+
+void report_done(const char *format, ...)
+{
+    if (common.quiet) return;
+    va_list args;
+    va_start(args, format);
+    put_line("", format, args);
     va_end(args);
 }
 

@@ -6,6 +6,8 @@
 
 #include "smurf.h"
 
+#include <stdarg.h>
+
 /* Call first: Ctrl-C and SIGTERM then make progress callbacks ask for a stop. */
 void terminal_init(void);
 
@@ -14,10 +16,17 @@ int terminal_progress(void *unused, const smurf_progress *progress);
 /* Wipes the progress line, if there is one. */
 void terminal_clear(void);
 
+/* One line on standard error; control characters, of file names perhaps, become '?'. */
+void put_line(const char *before, const char *format, va_list args);
 /* "smurf: message" on standard error; returns 1, the exit status. */
 int report_error(const smurf_error *err);
 /* "smurf: warning: ..." unless --quiet. */
 void report_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Flushes standard output; 0, or 1, the exit status, after saying that it could not be written. */
+int finish_output(void);
+/* What was done, for the user to see: "wrote ...", unless --quiet. */
+void report_done(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 int terminal_width(void); /* of standard output; 80 where it is no terminal */
 int terminal_utf8(void);

@@ -2,7 +2,7 @@
  * smurf.h - when will the next event come, of what type, and how sure can one be?
  *
  * The public interface of libsmurf, in the order one meets it: errors, progress, event data
- * (read, look at, split, cut, write), time scales, and processes with a known law.
+ * (read, look at, split, cut, write), time scales, processes with a known law, and training.
  *
  * Conventions
  * - Functions that can fail return a smurf_status and take a smurf_error that may be NULL. On
@@ -240,7 +240,7 @@ SMURF_API void smurf_summary_release(smurf_summary *summary);
 typedef struct smurf_write_config {
     size_t size;
     smurf_format format; /* AUTO: by suffix (.csv .tsv .jsonl .json .txt .pkl, each also with .gz) */
-    const char *key;     /* pickle: the name of the list of sequences; NULL: from the file name, else "train" */
+    const char *key;     /* pickle: the name of the list of sequences; NULL: "train" */
     smurf_progress_fn *progress;
     void *progress_context;
 } smurf_write_config;
@@ -336,6 +336,114 @@ SMURF_API smurf_status smurf_process_simulate(smurf_data **out, const smurf_proc
    start of observation, to the first event). The law copies what it needs. */
 SMURF_API smurf_status smurf_process_law(smurf_law **out, const smurf_process *process,
                                          const smurf_sequence *sequence, size_t seen, smurf_error *err);
+
+/* ---- Models and training ------------------------------------------------------------------------ */
+
+enum { SMURF_SIGMAS = 8 };
+
+/* All that can be set about a model and its training. Fill it with smurf_train_config_init and a preset, then change what
+   you like, by field or by name. */
+typedef struct smurf_train_config {
+    size_t size;
+    /* the encoder */
+    size_t width, heads, head_width, layers, inner;
+    int relu;           /* 1: ReLU in place of GELU */
+    double dropout;
+    int gap_feature;    /* 1: events also show the gap before them */
+    int raw_clock;      /* 1: the encoder sees the user's own time, not the time since a sequence's first event */
+    int score;          /* 1: the head is the score itself, with no intensity behind it */
+    smurf_scale_kind scale;
+    /* the objective */
+    char objective[16];          /* "dsm", "sm", "wsm", "mle" */
+    size_t points;               /* dsm: perturbations of each event */
+    size_t nodes;                /* mle: nodes of the quadrature */
+    double sigma[SMURF_SIGMAS];  /* dsm: noise, on the scaled axis; unused ones are 0 */
+    int multiplicative;          /* dsm: noise that multiplies */
+    int stop_gradient;           /* dsm: lambda'/lambda is not differentiated */
+    double alpha;                /* weight of the objective beside the type loss */
+    double smoothing;            /* of type labels */
+    int type_at_truth;           /* 1: type loss at the observed gap, not at the perturbed ones */
+    double dither;               /* tick to spread gaps within while training; 0: none */
+    /* the optimiser */
+    size_t batch;                /* sequences in a step */
+    double rate;
+    int schedule;                /* 0: constant, 1: cosine, 2: halved where dev stops improving */
+    size_t cosine_epochs;        /* the cosine reaches 0 here; 0: at the last epoch */
+    size_t warmup;               /* steps over which the rate rises from 0 */
+    double clip;                 /* largest norm of the gradient; 0: none */
+    double average;              /* decay of the average of the weights; 0: none */
+    size_t epochs;
+    size_t patience;             /* stop after this many epochs without a better dev loss; 0: never */
+    uint64_t seed;
+    int threads;                 /* 0: all cores. Results do not depend on it. */
+} smurf_train_config;
+
+/* The settings of a small general model. */
+SMURF_API void smurf_train_config_init(smurf_train_config *config);
+/* Presets by name: "default" looks at train and chooses scale, noise, batch and rate by rules of its own; "paper-..." and
+   "program-..." for stackoverflow, retweet, mimic, financial are the published settings. */
+SMURF_API smurf_status smurf_train_config_preset(smurf_train_config *config, const char *name, const smurf_data *train,
+                                                 smurf_error *err);
+SMURF_API const char *smurf_train_preset_name(size_t index);
+/* Settings by name, as text: for commands and files. NULL past the last. */
+SMURF_API const char *smurf_train_setting_name(size_t index);
+SMURF_API const char *smurf_train_setting_about(size_t index);
+SMURF_API smurf_status smurf_train_config_set(smurf_train_config *config, const char *name, const char *value,
+                                              smurf_error *err);
+/* Writes the value into text (n bytes). */
+SMURF_API smurf_status smurf_train_config_get(const smurf_train_config *config, const char *name, char *text, size_t n,
+                                              smurf_error *err);
+/* Says what is wrong with a config, if anything. */
+SMURF_API smurf_status smurf_train_config_check(const smurf_train_config *config, smurf_error *err);
+
+/* A trained model: weights, time scale, types, settings. Const in use. */
+typedef struct smurf_model smurf_model;
+
+/* Reads model.safetensors; every name, shape and length is checked. */
+SMURF_API smurf_status smurf_model_load(smurf_model **out, const char *path, smurf_error *err);
+SMURF_API smurf_status smurf_model_save(const smurf_model *model, const char *path, smurf_error *err);
+SMURF_API void smurf_model_free(smurf_model *model);
+SMURF_API size_t smurf_model_parameters(const smurf_model *model);
+SMURF_API const smurf_train_config *smurf_model_config(const smurf_model *model);
+SMURF_API const smurf_scale *smurf_model_scale(const smurf_model *model);
+SMURF_API uint32_t smurf_model_types(const smurf_model *model);
+SMURF_API const char *smurf_model_type_name(const smurf_model *model, uint32_t type);
+
+/* What an epoch came to. Losses are per gap. */
+typedef struct smurf_epoch {
+    size_t epoch;              /* from 1 */
+    double train_loss, dev_loss; /* alpha * objective + type loss; dev NaN where there is no dev part */
+    double dev_time_loss, dev_type_loss;
+    double dev_accuracy;       /* of types, at the points of the type loss */
+    double rate;               /* of the last step */
+    double seconds;
+    double events_per_second;  /* while training */
+    int best;                  /* 1: the lowest dev loss so far */
+} smurf_epoch;
+
+/* Training, step by step or by epochs. Data sets are borrowed and must outlive it. Two trainers may run on two threads. */
+typedef struct smurf_trainer smurf_trainer;
+
+/* dev may be NULL: then the last epoch counts as the best. */
+SMURF_API smurf_status smurf_trainer_new(smurf_trainer **out, const smurf_train_config *config, const smurf_data *train,
+                                         const smurf_data *dev, smurf_error *err);
+SMURF_API void smurf_trainer_free(smurf_trainer *trainer);
+SMURF_API void smurf_trainer_progress(smurf_trainer *trainer, smurf_progress_fn *progress, void *context);
+/* One step: *loss is that of its batch, per gap. *last is 1 where the epoch's last step is done. */
+SMURF_API smurf_status smurf_trainer_step(smurf_trainer *trainer, double *loss, int *last, smurf_error *err);
+/* Steps to the end of the epoch, then dev. A progress callback that asks to stop ends it after the step in hand with
+   SMURF_ERROR_CANCELLED; save and go on later. A loss that is not finite is SMURF_ERROR_INPUT, and names the epoch, the step
+   and the sequences; the best model so far stays. */
+SMURF_API smurf_status smurf_trainer_epoch(smurf_trainer *trainer, smurf_epoch *out, smurf_error *err);
+/* 1 when epochs or patience are used up. */
+SMURF_API int smurf_trainer_done(const smurf_trainer *trainer);
+/* The best model so far, a copy; the caller frees it. */
+SMURF_API smurf_status smurf_trainer_model(const smurf_trainer *trainer, smurf_model **out, smurf_error *err);
+/* Everything needed to go on as if never interrupted, in one file. */
+SMURF_API smurf_status smurf_trainer_save(const smurf_trainer *trainer, const char *path, smurf_error *err);
+SMURF_API smurf_status smurf_trainer_resume(smurf_trainer **out, const char *path, const smurf_data *train,
+                                            const smurf_data *dev, int threads, smurf_error *err);
+SMURF_API const smurf_train_config *smurf_trainer_config(const smurf_trainer *trainer);
 
 #ifdef __cplusplus
 }

@@ -69,7 +69,8 @@ static inline void fuzz_read(const uint8_t *bytes, size_t size, smurf_format for
         smurf_error err = {0};
         smurf_data *data = NULL;
         config.sort = config.types_are_words = lenient;
-        fuzz_check(smurf_data_read_memory(&data, bytes, size, "fuzz", &config, &err), data, &err);
+        smurf_status status = smurf_data_read_memory(&data, bytes, size, "fuzz", &config, &err);
+        fuzz_check(status, data, &err);
     }
 }
 

@@ -155,6 +155,10 @@ static void stack_and_memo(void **state)
                   "0h\0"),
                 7);
     expect_time(B("\x95\0\0\0\0\0\0\0\0K\7"), 7);
+    /* The arguments of a call are not kept, unless something else may need them. */
+    expect_time_error(B("c__builtin__\nbytes\n(tp9\nR0g9\n"), "memo number 9 is the arguments of a call");
+    expect_time(B("c__builtin__\nbytes\n(tp8\n2p9\n0R0g9\n0K\7"), 7);
+    expect_time(B("c__builtin__\nbytes\n(tp8\np9\nR0g9\n0g8\n0K\7"), 7);
 }
 
 static void texts(void **state)
@@ -191,8 +195,7 @@ static void containers(void **state)
         "](](}(S'times'\nI2\nS'types'\nI1\nuee.",                               /* SETITEMS, APPENDS */
         "}S'times'\nI2\nsS'types'\nI1\ns\x85\x85.",                             /* TUPLE1 */
         "ccollections\nOrderedDict\n)RS'times'\nI2\nsS'types'\nI1\ns\x85\x85.", /* Python 3 */
-        "ccollections\nOrderedDict\n](S'times'\nI2\n\x86S'types'\nI1\n\x86"
-        "e\x85R\x85\x85.",                                     /* Python 2 */
+        "ccollections\nOrderedDict\n](S'times'\nI2\n\x86S'types'\nI1\n\206e\x85R\x85\x85.", /* Python 2 */
         "((dS'times'\n(I2\nlsS'types'\n(I1\nlsl.",             /* sequence of lists */
         "(dS'times'\n((I2\nttsS'types'\n((I1\ntts.",           /* lists of lists */
         "(dS'times'\n(I2\ntsS'types'\n(I1\nts.",               /* one sequence */
@@ -525,6 +528,13 @@ static void explosions(void **state)
     add(&b, B("u"));
     add_times(&b, B("h\1"), 100000);
     add(&b, B("ea."));
+    expect_error((struct bytes){b.at, b.n}, NULL, "used so often");
+    b.n = 0; /* one dictionary of 10^5 fields is each of 10^5 sequences without events */
+    add(&b, B("\x80\2](}q\1(X\5\0\0\0times]X\5\0\0\0types]X\4\0\0\0unitN"));
+    add_times(&b, B("NN"), 100000);
+    add(&b, B("u"));
+    add_times(&b, B("h\1"), 100000);
+    add(&b, B("e."));
     expect_error((struct bytes){b.at, b.n}, NULL, "used so often");
     b.n = 0; /* the same text encoded 10^4 times */
     add(&b, B("c_codecs\nencode\np0\n0(X\x10\x27\0\0"));

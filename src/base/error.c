@@ -26,10 +26,10 @@ smurf_status smurf_fail(smurf_error *err, smurf_status status, const char *forma
 
 smurf_status smurf_fail_errno(smurf_error *err, const char *doing, const char *path, int code)
 {
-    char why[128];
-    if (strerror_r(code, why, sizeof why)) snprintf(why, sizeof why, "error %d", code);
+    char room[128], why[128];
+    snprintf(why, sizeof why, "%s", strerror_r(code, room, sizeof room)); /* GNU's, which returns the text */
     why[0] = (char)tolower((unsigned char)why[0]);
-    return smurf_fail(err, SMURF_ERROR_IO, "cannot %s '%s': %s", doing, path, why);
+    return smurf_fail(err, SMURF_ERROR_IO, "cannot %s '%.800s': %s", doing, path, why);
 }
 
 smurf_status smurf_fail_memory(smurf_error *err)

@@ -62,10 +62,11 @@ bool smurf_grow(void *array, size_t *capacity, size_t need, size_t size)
     if (room < need) room = need;
     if (room < 16) room = 16;
     if (room > SIZE_MAX / 2 / size) return false;
-    void **slot = array;
-    void *moved = realloc(*slot, room * size);
+    void *old, *moved; /* copied bytewise: the caller's pointer has a type of its own */
+    memcpy(&old, array, sizeof old);
+    moved = realloc(old, room * size);
     if (!moved) return false;
-    *slot = moved;
+    memcpy(array, &moved, sizeof moved);
     *capacity = room;
     return true;
 }

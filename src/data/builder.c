@@ -94,6 +94,8 @@ smurf_status smurf_builder_type_word(struct builder *b, const char *text, size_t
         smurf_status status = numbers_to_words(b, err);
         if (status) return status;
     }
+    if (memchr(text, '\0', n))
+        return smurf_fail(err, SMURF_ERROR_INPUT, "a NUL byte in the type '%s' (is the file damaged?)", text);
     uint32_t word = smurf_names_intern(&b->vocabulary, text, n);
     if (word == NAMES_FULL) return smurf_fail_memory(err);
     if (word >= TYPE_LIMIT)
@@ -187,9 +189,12 @@ static smurf_status check_order(struct builder *b, double *time, uint32_t *type,
                                 smurf_error *err)
 {
     size_t wrong = 0;
+    double latest = -INFINITY;
     for (size_t i = 0; i < n; i++) {
         if (!isfinite(time[i])) return smurf_fail(err, SMURF_ERROR_INPUT, "event %zu: time is not finite", i + 1);
-        if (i && time[i] < time[i - 1] && wrong++ == 0 && !b->sort) {
+        if (time[i] >= latest) {
+            latest = time[i];
+        } else if (wrong++ == 0 && !b->sort) {
             char now[NUMBER_TEXT], before[NUMBER_TEXT];
             int a = (int)smurf_number_write_time(now, origin, time[i]);
             int c = (int)smurf_number_write_time(before, origin, time[i - 1]);
@@ -303,7 +308,8 @@ smurf_status smurf_builder_finish(struct builder *b, smurf_data **out, smurf_err
     uint32_t types = 0;
     smurf_status status = check_types(b, &types, err);
     if (!status && b->sorted)
-        status = smurf_builder_remark(b, err, "%zu events were out of order and have been sorted", b->sorted);
+        status = smurf_builder_remark(b, err, "%zu event%s out of order and %s been sorted", b->sorted,
+                                      b->sorted == 1 ? " was" : "s were", b->sorted == 1 ? "has" : "have");
     if (status) return status;
 
     smurf_data *data = calloc(1, sizeof *data);

@@ -8,6 +8,7 @@
 #include "data/format.h"
 #include "data/rows.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,8 @@ struct csv {
     struct field *field; /* (columns) of the current row */
     size_t columns, field_room;
     size_t lines;                 /* physical lines of the current record */
+    size_t searched;              /* bytes of it that have been searched for its end */
+    bool inside;                  /* quotes, at the end of those bytes */
     ptrdiff_t role[COLUMN_ROLES]; /* column of each role, -1: none */
     char *unquoted;               /* room for fields with quotes */
     size_t unquoted_room;
@@ -32,21 +35,46 @@ struct csv {
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
-/* Finds the end of the record at p: the newline that is not inside quotes. NULL where the window ends first. */
-static const char *record_end(const char *p, const char *end, size_t *lines)
+static bool is_delimiter(const struct csv *csv, char c)
 {
-    const char *newline = memchr(p, '\n', (size_t)(end - p));
-    *lines = 1;
-    const char *quote = memchr(p, '"', (size_t)((newline ? newline : end) - p));
-    if (!quote) return newline;
-    bool inside = false;
-    for (; p < end; p++) {
-        if (*p == '"') inside = !inside;
-        if (*p == '\n') {
-            if (!inside) return p;
-            ++*lines;
+    return csv->delimiter ? c == csv->delimiter : c == ',' || c == '\t' || c == ';' || c == '|';
+}
+
+/* Quotes open a field at its start, blanks aside; elsewhere they are text like any other (5" pipe). */
+static bool opens_field(const struct csv *csv, const char *begin, const char *quote)
+{
+    while (quote > begin && quote[-1] == ' ') quote--;
+    return quote == begin || is_delimiter(csv, quote[-1]);
+}
+
+/* Finds the end of the record: the newline that is not inside quotes. NULL where the window ends first; the
+   search then goes on from there, so that a long record is searched once. */
+static const char *record_end(struct csv *csv, const char *begin, const char *end, bool last)
+{
+    const char *p = begin + csv->searched, *newline = NULL;
+    while (p < end) {
+        if (csv->inside) {
+            for (; p < end && *p != '"'; p++) csv->lines += *p == '\n';
+            if (p == end || (p + 1 == end && !last)) break;
+            if (p + 1 < end && p[1] == '"') {
+                p += 2;
+                continue;
+            }
+            csv->inside = false;
+            p++;
         }
+        if (!newline || newline < p) newline = memchr(p, '\n', (size_t)(end - p));
+        if (!newline) newline = end;
+        const char *quote = memchr(p, '"', (size_t)(newline - p));
+        if (!quote) {
+            if (newline < end) return newline;
+            p = end;
+            break;
+        }
+        csv->inside = opens_field(csv, begin, quote);
+        p = quote + 1;
     }
+    csv->searched = (size_t)(p - begin);
     return NULL;
 }
 
@@ -57,8 +85,10 @@ static bool next_record(struct csv *csv, const char **begin, const char **end, s
     for (;;) {
         const char *newline;
         source->line += csv->lines;
-        csv->lines = 0;
-        while (!(newline = record_end(source->p, source->end, &csv->lines)) && !source->eof) {
+        csv->lines = 1;
+        csv->searched = 0;
+        csv->inside = false;
+        while (!(newline = record_end(csv, source->p, source->end, source->eof)) && !source->eof) {
             size_t unread = (size_t)(source->end - source->p);
             if (unread > SOURCE_LINE_LIMIT) {
                 *status = smurf_source_fail(source, csv->err,
@@ -111,10 +141,17 @@ static smurf_status split_quoted(struct csv *csv, const char *p, const char *end
         while (p < end && *p == ' ') p++;
         if (p < end && *p == '"') {
             if (!(p = unquote(p + 1, end, &out)))
-                return smurf_source_fail(csv->source, csv->err, "a quote is opened but not closed");
+                return smurf_source_fail(
+                    csv->source, csv->err,
+                    "a quote is opened in field %zu but not closed (close it, or write it "
+                    "twice)",
+                    i + 1);
             while (p < end && *p == ' ') p++;
             if (p < end && *p != csv->delimiter)
-                return smurf_source_fail(csv->source, csv->err, "text follows the closing quote of field %zu", i + 1);
+                return smurf_source_fail(csv->source, csv->err,
+                                         "text follows the closing quote of field %zu (write quotes inside "
+                                         "quotes twice)",
+                                         i + 1);
         } else {
             while (p < end && *p != csv->delimiter) *out++ = *p++;
             while (out > copy && out[-1] == ' ') out--;
@@ -176,6 +213,17 @@ static smurf_status check_is_header(struct csv *csv)
     return SMURF_OK;
 }
 
+static smurf_status missing_column(const struct csv *csv, const char *wanted)
+{
+    char list[256] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < csv->columns && used < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", i ? ", " : "",
+                                 csv->field[i].n < 60 ? (int)csv->field[i].n : 60, csv->field[i].text);
+    return smurf_source_fail(csv->source, csv->err, "there is no column '%s' in the header (it has %s%s)",
+                             wanted, list, used < sizeof list ? "" : "...");
+}
+
 static smurf_status find_columns(struct csv *csv)
 {
     for (int role = 0; role < COLUMN_ROLES; role++) {
@@ -183,11 +231,14 @@ static smurf_status find_columns(struct csv *csv)
         csv->role[role] = -1;
         for (size_t i = 0; i < csv->columns; i++) {
             int rank = smurf_column_rank((enum column_role)role, csv->field[i].text, csv->field[i].n, csv->config);
+            if (rank >= 0 && rank == best)
+                return smurf_source_fail(csv->source, csv->err, "two columns are called '%.*s' (rename one)",
+                                         csv->field[i].n < 60 ? (int)csv->field[i].n : 60,
+                                         csv->field[i].text);
             if (rank >= 0 && (best < 0 || rank < best)) best = rank, csv->role[role] = (ptrdiff_t)i;
         }
         const char *wanted = smurf_column_wanted((enum column_role)role, csv->config);
-        if (csv->role[role] < 0 && wanted)
-            return smurf_source_fail(csv->source, csv->err, "there is no column '%s' in the header", wanted);
+        if (csv->role[role] < 0 && wanted) return missing_column(csv, wanted);
     }
     if (csv->role[COLUMN_TIME] < 0)
         return smurf_source_fail(csv->source, csv->err,
@@ -202,7 +253,11 @@ static smurf_status read_header(struct csv *csv)
     smurf_status status = SMURF_OK;
     if (!next_record(csv, &p, &end, &status))
         return status ? status
-                      : smurf_fail(csv->err, SMURF_ERROR_INPUT, "%s: the file is empty", csv->source->name);
+                      : smurf_fail(csv->err, SMURF_ERROR_INPUT,
+                                   "%s: the file is empty: there are no events in it", csv->source->name);
+    if (memchr(p, '\r', (size_t)(end - p)) && !memchr(p, '"', (size_t)(end - p)))
+        return smurf_source_fail(csv->source, csv->err,
+                                 "lines end in a carriage return alone (convert them to line feeds)");
     if (!csv->delimiter) csv->delimiter = guess_delimiter(p, end);
     if ((status = split(csv, p, end, &csv->columns))) return status;
     if ((status = check_is_header(csv))) return status;
@@ -210,6 +265,19 @@ static smurf_status read_header(struct csv *csv)
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
+
+static smurf_status read_first(const struct field *f, size_t *first, smurf_error *err)
+{
+    *first = 0;
+    for (size_t i = 0; i < f->n; i++) {
+        if (f->text[i] < '0' || f->text[i] > '9' || i == 15)
+            return smurf_fail(err, SMURF_ERROR_INPUT,
+                              "first_scored '%.*s' is no whole number (leave it empty to score all events)",
+                              f->n < 40 ? (int)f->n : 40, f->text);
+        *first = 10 * *first + (size_t)(f->text[i] - '0');
+    }
+    return SMURF_OK;
+}
 
 static smurf_status read_window(struct csv *csv, struct rows *rows)
 {
@@ -224,8 +292,13 @@ static smurf_status read_window(struct csv *csv, struct rows *rows)
     }
     size_t first = 0;
     ptrdiff_t column = csv->role[COLUMN_FIRST];
-    if (column >= 0) first = strtoul(csv->field[column].text, NULL, 10);
-    return smurf_rows_window(rows, found[0], found[1], first, csv->err);
+    smurf_status status = column >= 0 ? read_first(&csv->field[column], &first, csv->err) : SMURF_OK;
+    return status ? status : smurf_rows_window(rows, found[0], found[1], first, csv->err);
+}
+
+static const char *delimiter_name(const struct csv *csv)
+{
+    return csv->delimiter == '\t' ? "tab" : csv->delimiter == ';' ? ";" : csv->delimiter == '|' ? "|" : ",";
 }
 
 static smurf_status read_row(struct csv *csv, struct rows *rows, const char *p, const char *end)
@@ -234,7 +307,10 @@ static smurf_status read_row(struct csv *csv, struct rows *rows, const char *p, 
     smurf_status status = split(csv, p, end, &count);
     if (status) return status;
     if (count != csv->columns)
-        return smurf_source_fail(csv->source, csv->err, "%zu fields where the header has %zu", count, csv->columns);
+        return smurf_source_fail(csv->source, csv->err,
+                                 "%zu field%s where the header has %zu (put quotes around a field that "
+                                 "holds a '%s')",
+                                 count, count == 1 ? "" : "s", csv->columns, delimiter_name(csv));
 
     static const struct field none = {"0", 1};
     const struct field *time = &csv->field[csv->role[COLUMN_TIME]];
@@ -265,7 +341,9 @@ static smurf_status read_table(struct source *source, struct builder *builder, c
         while (!status && next_record(&csv, &p, &end, &status)) status = read_row(&csv, &rows, p, end);
     }
     if (!status && builder->times == 0)
-        status = smurf_fail(err, SMURF_ERROR_INPUT, "%s: there is a header but no event below it", source->name);
+        status = smurf_fail(err, SMURF_ERROR_INPUT,
+                            "%s: there is a header but no event below it (one row an event belongs there)",
+                            source->name);
     builder->calendar = csv.calendar == 1;
     if (!status) {
         status = smurf_rows_finish(&rows, err);

@@ -1,12 +1,17 @@
 /*
  * csv_write.c - one row an event: sequence, time, type, and where known the window of observation.
  *
- * Sequences without a name are numbered from 0. A table has no row for a sequence without events.
+ * Sequences without a name are numbered from 0. Rows of one name are one sequence, so that a name that comes
+ * again (as the windows of one sequence have it) is written with the number of its sequence behind: "a",
+ * "a#1". A table has no row for a sequence without events.
  */
 #include "data/data.h"
 #include "data/format.h"
+#include "data/names.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A text field, in quotes where it needs them. */
@@ -53,15 +58,30 @@ static struct columns columns_needed(const smurf_data *data)
     return c;
 }
 
-static void write_sequence(struct sink *sink, const smurf_data *data, size_t index, struct columns columns,
-                           char delimiter)
+/* A name for the sequence that none before it has; NULL when memory is out. It lives as long as `taken`. */
+static const char *own_name(struct names *taken, const smurf_data *data, size_t index)
 {
-    const smurf_sequence *s = &data->sequence[index];
+    char number[24];
+    snprintf(number, sizeof number, "%zu", index);
+    const char *name = data->sequence[index].name ? data->sequence[index].name : number;
+    uint32_t place = taken->count, found = smurf_names_intern(taken, name, strlen(name));
+    char *longer = NULL, *previous = NULL;
+    while (found < place) {
+        if (asprintf(&longer, "%s#%s", previous ? previous : name, number) < 0) longer = NULL;
+        free(previous);
+        if (!longer) return NULL;
+        previous = longer;
+        found = smurf_names_intern(taken, longer, strlen(longer));
+    }
+    free(previous);
+    return found == NAMES_FULL ? NULL : taken->name[found];
+}
+
+static void write_sequence(struct sink *sink, const smurf_data *data, const smurf_sequence *s,
+                           const char *name, struct columns columns, char delimiter)
+{
     for (size_t i = 0; i < s->length; i++) {
-        if (s->name)
-            write_text(sink, s->name, delimiter);
-        else
-            smurf_sink_unsigned(sink, index);
+        write_text(sink, name, delimiter);
         smurf_sink_char(sink, delimiter);
         write_time(sink, data, s->origin, s->time[i]);
         smurf_sink_char(sink, delimiter);
@@ -90,12 +110,17 @@ static smurf_status write_table(struct sink *sink, const smurf_data *data, const
         smurf_sink_text(sink, header[i]);
     }
     smurf_sink_char(sink, '\n');
-    for (size_t i = 0; i < data->sequences && !sink->status; i++) {
-        write_sequence(sink, data, i, columns, delimiter);
-        smurf_status status = i % 256 ? SMURF_OK : smurf_progress_tell(&progress, (double)i, err);
-        if (status) return status;
+    struct names taken = {0};
+    smurf_status status = SMURF_OK;
+    for (size_t i = 0; i < data->sequences && !sink->status && !status; i++) {
+        const char *name = own_name(&taken, data, i);
+        if (name) write_sequence(sink, data, &data->sequence[i], name, columns, delimiter);
+        status = !name     ? smurf_fail_memory(err)
+                 : i % 256 ? SMURF_OK
+                           : smurf_progress_tell(&progress, (double)i, err);
     }
-    return SMURF_OK;
+    smurf_names_release(&taken);
+    return status;
 }
 
 smurf_status smurf_csv_write(struct sink *sink, const smurf_data *data, const smurf_write_config *config,

@@ -90,7 +90,10 @@ static smurf_status choose(struct source *source, smurf_format asked, const stru
     size_t blank = 0;
     while (blank < n && strchr(" \t\r\n", source->p[blank]) && source->p[blank]) blank++;
     if (blank == n && source->eof)
-        return smurf_fail(err, SMURF_ERROR_INPUT, "%s: the file is empty", source->name);
+        return smurf_fail(err, SMURF_ERROR_INPUT, "%s: the file is empty: there are no events in it",
+                          source->name);
+    if (n >= 2 && (memcmp(source->p, "\xFF\xFE", 2) == 0 || memcmp(source->p, "\xFE\xFF", 2) == 0))
+        return smurf_fail(err, SMURF_ERROR_INPUT, "%s: the text is UTF-16 (save it as UTF-8)", source->name);
     if (asked && (*out = smurf_format_get(asked))) return SMURF_OK;
     for (size_t i = 0; i < FORMATS; i++)
         if (formats[i].looks && formats[i].looks(source->p, n)) {
@@ -166,16 +169,33 @@ void smurf_write_config_init(smurf_write_config *config)
     *config = (smurf_write_config){.size = sizeof *config};
 }
 
-static smurf_status write_file(format_write *write, const smurf_data *data, const char *path,
-                               const smurf_write_config *config, smurf_error *err)
+/* Writes all but the last step, smurf_sink_commit. After a failure the sink is closed. */
+static smurf_status write_file(struct sink *sink, format_write *write, const smurf_data *data,
+                               const char *path, const smurf_write_config *config, smurf_error *err)
 {
-    struct sink sink;
-    smurf_status status = smurf_sink_open(&sink, path, is_gzip_path(path), err);
+    smurf_status status = smurf_sink_open(sink, path, is_gzip_path(path), err);
     if (status) return status;
-    status = write(&sink, data, config, err);
-    if (!status) return smurf_sink_commit(&sink, err);
-    smurf_sink_abandon(&sink);
+    status = write(sink, data, config, err);
+    if (!status) status = smurf_sink_settle(sink, err);
+    if (status) smurf_sink_abandon(sink);
     return status;
+}
+
+/* Both files or, where one cannot be written, none. */
+static smurf_status write_pair(const struct format *format, const smurf_data *data, const char *path,
+                               const char *types_path, const smurf_write_config *config, smurf_error *err)
+{
+    struct sink times, types;
+    smurf_status status = write_file(&types, format->write_types, data, types_path, config, err);
+    if (status) return status;
+    status = write_file(&times, format->write, data, path, config, err);
+    if (status) {
+        smurf_sink_abandon(&types);
+        return status;
+    }
+    status = smurf_sink_commit(&types, err);
+    smurf_status last = smurf_sink_commit(&times, status ? NULL : err);
+    return status ? status : last;
 }
 
 smurf_status smurf_data_write(const smurf_data *data, const char *path, const smurf_write_config *given,
@@ -191,7 +211,12 @@ smurf_status smurf_data_write(const smurf_data *data, const char *path, const sm
                           "cannot tell the format of '%s' from its name: end it in .csv, .tsv, .jsonl, .json, .txt or "
                           ".pkl, or say which with --to",
                           path);
-    if (!format->write_types) return write_file(format->write, data, path, &config, err);
+    if (!config.key) config.key = smurf_part_of_path(path);
+    if (!format->write_types) {
+        struct sink sink;
+        smurf_status status = write_file(&sink, format->write, data, path, &config, err);
+        return status ? status : smurf_sink_commit(&sink, err);
+    }
 
     char *types = smurf_rmtpp_companion(path);
     if (!types)
@@ -199,8 +224,7 @@ smurf_status smurf_data_write(const smurf_data *data, const char *path, const sm
                           "RMTPP text is two files: have 'time' in the name '%s', and the types go to the same name with "
                           "'event'",
                           path);
-    smurf_status status = write_file(format->write_types, data, types, &config, err);
-    if (!status) status = write_file(format->write, data, path, &config, err);
+    smurf_status status = write_pair(format, data, path, types, &config, err);
     free(types);
     return status;
 }

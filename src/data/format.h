@@ -34,6 +34,9 @@ const struct format *smurf_format_get(smurf_format id);
 /* By the suffix of the path, ".gz" aside; NULL where it has none that is known. */
 const struct format *smurf_format_for_path(const char *path);
 
+/* "train", "dev" or "test", if the name of the file says so; else NULL. */
+const char *smurf_part_of_path(const char *path);
+
 /* Reads an opened source, or a path. types_of: a data set whose numbering of types goes on here, or NULL. */
 smurf_status smurf_format_read_source(smurf_data **out, struct source *source, const smurf_data *types_of,
                                       const smurf_read_config *config, smurf_error *err);

@@ -104,7 +104,7 @@ static const struct member *role_member(const struct reader *r, enum column_role
 /* Says whether the builder (or another part that does not know places) failed, and where. */
 static bool check(struct reader *r, smurf_status status)
 {
-    if (status && !r->json.status) r->json.status = smurf_source_blame(r->json.source, status, r->json.err);
+    if (status && !r->json.status) r->json.status = smurf_json_blame(&r->json, status);
     return !status;
 }
 
@@ -242,7 +242,10 @@ static void take_names(struct reader *r)
     size_t at, n, used = r->json.used;
     struct builder *b = r->builder;
     if (b->types && !b->inherited) {
-        smurf_json_fail(&r->json, "type_names must stand before the first type");
+        smurf_json_fail(
+            &r->json,
+            "type_names must stand before the first type_event (write them into the first object, before "
+            "its types)");
         return;
     }
     while (smurf_json_more(&r->json, ']', &first) && smurf_json_string(&r->json, &at, &n)) {
@@ -256,12 +259,24 @@ static void take_names(struct reader *r)
     b->words = b->inherited = b->vocabulary.count > 0;
 }
 
-static void take_array(struct reader *r, enum array_role role)
+static void take_array(struct reader *r, enum array_role role, size_t key)
 {
     smurf_json_take(&r->json, '[');
     if (r->json.status) return;
+    const size_t *const count[] = {[ARRAY_TIMES] = &r->builder->times,
+                                   [ARRAY_TYPES] = &r->builder->types,
+                                   [ARRAY_SINCE_LAST] = &r->since_lasts,
+                                   [ARRAY_NAMES] = NULL};
+    snprintf(r->json.field, sizeof r->json.field, "%s", r->json.scratch + key);
+    r->json.count = count[role];
+    r->json.before = count[role] ? *count[role] : 0;
     if (r->has[role]) {
-        smurf_json_fail(&r->json, "a field stands twice in one object");
+        smurf_json_fail(
+            &r->json,
+            "%s stand twice in one object (remove one, or name the right one with --time or --type)",
+            role == ARRAY_TIMES   ? "times"
+            : role == ARRAY_TYPES ? "types"
+                                  : "gaps or names");
         return;
     }
     r->has[role] = true;
@@ -271,6 +286,7 @@ static void take_array(struct reader *r, enum array_role role)
     case ARRAY_SINCE_LAST: take_since_last(r); break;
     default: take_names(r); break;
     }
+    r->json.field[0] = '\0';
 }
 
 /* ---- Sequences ------------------------------------------------------------------------------- */
@@ -369,6 +385,12 @@ static void read_info(struct reader *r)
     }
 }
 
+/* A field the user named, which a sequence must then have. */
+static bool check_wanted(struct reader *r, const char *wanted, bool found)
+{
+    return !wanted || found || smurf_json_fail(&r->json, "there is no field '%s' in the object", wanted);
+}
+
 static void close_sequence(struct reader *r)
 {
     struct builder *b = r->builder;
@@ -379,6 +401,10 @@ static void close_sequence(struct reader *r)
     r->has_sequences = true;
     use_since_last(r);
     if (r->json.status) return;
+    if (!check_wanted(r, r->config->time_column, r->has[ARRAY_TIMES]) ||
+        !check_wanted(r, r->config->type_column, r->has[ARRAY_TYPES]) ||
+        !check_wanted(r, r->config->sequence_column, role_member(r, COLUMN_SEQUENCE)))
+        return;
     if (!r->has[ARRAY_TIMES]) {
         smurf_json_fail(&r->json, "no times in the object (fields known are time_since_start, times and timestamps, or "
                                   "name yours with --time NAME)");
@@ -472,7 +498,7 @@ static void read_member(struct reader *r, bool top)
     if (c == '[') {
         enum array_role role = array_role(r, json->scratch + m.key, m.key_n);
         if (role != ARRAY_NONE)
-            take_array(r, role);
+            take_array(r, role, m.key);
         else if (top && is_shelf(r, json->scratch + m.key))
             read_shelf(r, m.key);
         else

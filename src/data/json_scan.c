@@ -6,6 +6,19 @@
 /* Numbers and names longer than this are mistakes; it is also how far the scanner looks ahead. */
 enum { AHEAD = 512, STRING_LIMIT = 1 << 20 };
 
+smurf_status smurf_json_blame(struct json *json, smurf_status status)
+{
+    if (status == SMURF_ERROR_INPUT && json->err && json->field[0]) {
+        smurf_error inner = *json->err;
+        if (json->count)
+            smurf_fail(json->err, status, "%s, entry %zu: %.800s", json->field,
+                       *json->count - json->before + 1, inner.message);
+        else
+            smurf_fail(json->err, status, "%s: %.800s", json->field, inner.message);
+    }
+    return smurf_source_blame(json->source, status, json->err);
+}
+
 bool smurf_json_fail(struct json *json, const char *format, ...)
 {
     if (json->status) return false;
@@ -13,7 +26,7 @@ bool smurf_json_fail(struct json *json, const char *format, ...)
     va_start(args, format);
     json->status = smurf_failv(json->err, SMURF_ERROR_INPUT, format, args);
     va_end(args);
-    smurf_source_blame(json->source, json->status, json->err);
+    smurf_json_blame(json, json->status);
     return false;
 }
 
@@ -79,9 +92,13 @@ bool smurf_json_more(struct json *json, char close, bool *first)
     }
     if (*first) {
         *first = false;
-        return found ? true : smurf_json_fail(json, "the file ends inside a value: it was cut off");
+        return found ? true
+                     : smurf_json_fail(
+                           json, "the file ends inside a value: it was cut off (fetch or write it again)");
     }
-    if (found == 0) return smurf_json_fail(json, "the file ends inside a value: it was cut off");
+    if (found == 0)
+        return smurf_json_fail(json,
+                               "the file ends inside a value: it was cut off (fetch or write it again)");
     if (found != ',') return smurf_json_fail(json, "expected ',' or '%c' but found %s", close, describe(found, text));
     json->source->p++;
     if (smurf_json_peek(json) == close) return smurf_json_fail(json, "a comma stands before '%c'", close);
@@ -107,7 +124,8 @@ bool smurf_json_number(struct json *json, struct decimal *d)
         if (found == 'N' || found == 'n' || found == 'I' || found == '-')
             return smurf_json_fail(json, "expected a finite number but found '%.*s' (repair or remove the event)",
                                    (int)strspn(p, "-NnaInfityul"), p);
-        return smurf_json_fail(json, "expected a number but found %s", describe(found, text));
+        return smurf_json_fail(json, "expected a number but found %s (repair or remove the event)",
+                               describe(found, text));
     }
     if (end - p >= AHEAD) return smurf_json_fail(json, "a number of %d characters or more", AHEAD);
     json->source->p = end;
@@ -130,7 +148,7 @@ static int hex4(const char *p)
     int value = 0;
     for (int i = 0; i < 4; i++) {
         const char *digits = "0123456789abcdef", *at = memchr(digits, p[i] | 32, 16);
-        if (!at || (p[i] | 32) == 0) return -1;
+        if (!at || p[i] < '0') return -1; /* a control character with that bit set looks like a digit */
         value = 16 * value + (int)(at - digits);
     }
     return value;
@@ -197,7 +215,9 @@ bool smurf_json_string(struct json *json, size_t *at, size_t *n)
         source->p = p;
         if (json->used - *at > STRING_LIMIT) return smurf_json_fail(json, "a string longer than 1 MiB");
         if (p == source->end) {
-            if (source->eof) return smurf_json_fail(json, "the file ends inside a string: it was cut off");
+            if (source->eof)
+                return smurf_json_fail(
+                    json, "the file ends inside a string: it was cut off (fetch or write it again)");
         } else if (*p == '"') {
             break;
         } else if (*p != '\\') {

@@ -22,6 +22,9 @@ struct json {
     size_t used, room;   /* of scratch; the caller sets used = 0 between records */
     bool lines;          /* one record a line: a line longer than SOURCE_LINE_LIMIT is an error */
     uint64_t line_start; /* offset of the current line */
+    char field[64];      /* the array being read, for messages; "": none */
+    const size_t *count; /* of entries there, those before the array included; NULL: not counted */
+    size_t before;
 };
 
 /* The next character that is not blank, not taken; 0 at the end of input or after a failure. */
@@ -39,6 +42,8 @@ bool smurf_json_string(struct json *json, size_t *at, size_t *n);
 bool smurf_json_literal(struct json *json, size_t *at, size_t *n);
 /* Skips the value that comes next, whatever it is. */
 bool smurf_json_skip(struct json *json);
+/* Puts the place, the field and its entry before the message of a failure from elsewhere; returns status. */
+smurf_status smurf_json_blame(struct json *json, smurf_status status);
 /* Fails with the place and a message; returns false. */
 bool smurf_json_fail(struct json *json, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -241,6 +241,18 @@ static double divide(uint64_t mantissa, int places)
     return ldexp((double)quotient, down - up - 63);
 }
 
+/* The same for a value of 2^64 or more, places <= 18 and a quotient below 2^53: the whole part and 64 bits of
+   the rest, cut to 64 bits with the lowest as sticky bit. */
+static double divide_wide(wide value, int places)
+{
+    wide divisor = pow10_int[places], rest = (value % divisor) << 64;
+    wide bits = (value / divisor) << 64 | rest / divisor;
+    int down = 64 - leading_zeros((uint64_t)(bits >> 64)); /* the whole part is not 0: 2^64 / 10^18 > 18 */
+    uint64_t top = (uint64_t)(bits >> down);
+    if (rest % divisor || (uint64_t)(bits << (64 - down))) top |= 1;
+    return ldexp((double)top, down - 64);
+}
+
 static double value_of(uint64_t mantissa, int exponent, bool *exact)
 {
     *exact = true;
@@ -266,17 +278,32 @@ double smurf_decimal_value(const struct decimal *d)
     return d->negative ? -value : value;
 }
 
+/* The mantissa of a decimal that was cut, with the digits up to the 37th; *exponent goes with it. */
+static wide long_mantissa(const struct decimal *d, int *exponent)
+{
+    wide value = d->mantissa;
+    int digits = 0;
+    for (const char *p = d->text; p < d->text + d->length && *p != 'e' && *p != 'E'; p++) {
+        if (!is_digit(*p) || (digits == 0 && *p == '0')) continue;
+        if (++digits <= MAX_DIGITS) continue;
+        if (digits > 37) break;
+        value = value * 10u + (wide)(unsigned char)(*p - '0');
+        --*exponent;
+    }
+    return value;
+}
+
 /* The decimal as an integer number of 10^-places, places <= 18, the rest cut off towards zero. False where
    its whole part is beyond 2^63. */
 static bool fixed_point(const struct decimal *d, signed_wide *out, int *places)
 {
-    wide value = d->mantissa;
     int exponent = d->exponent;
+    wide value = d->cut ? long_mantissa(d, &exponent) : d->mantissa;
     for (; exponent > 0; exponent--) {
         value *= 10;
         if (value >> 64) return false;
     }
-    if (exponent < -37) value = 0, exponent = 0;
+    if (exponent < -60) value = 0, exponent = 0;
     for (; exponent < -18; exponent++) value /= 10;
     *places = -exponent;
     if (value / pow10_int[*places] > (uint64_t)INT64_MAX) return false;
@@ -307,12 +334,9 @@ bool smurf_decimal_offset(const struct decimal *d, int64_t origin, double *out)
     if (!fixed_point(d, &value, &places)) return false;
     value -= (signed_wide)origin * (signed_wide)pow10_int[places];
     wide size = (wide)(value < 0 ? -value : value);
-    for (; size > UINT64_MAX; places--) {
-        if (places == 0) return false;
-        size /= 10;
-    }
+    if (size / pow10_int[places] >= (wide)1 << 53) return false;
     bool exact;
-    double offset = value_of((uint64_t)size, -places, &exact);
+    double offset = size > UINT64_MAX ? divide_wide(size, places) : value_of((uint64_t)size, -places, &exact);
     *out = value < 0 ? -offset : offset;
     return offset < 0x1p53;
 }
@@ -338,6 +362,13 @@ static int places_needed(double x, uint64_t *mantissa)
     for (int places = 0; places <= 17; places++) {
         double scaled = nearbyint(x * smurf_pow10[places]);
         if (scaled > 0x1p53) return -1;
+        if (scaled > 0x1p50 &&
+            scaled / smurf_pow10[places] != x) { /* the product was rounded and may be one off */
+            if ((scaled - 1) / smurf_pow10[places] == x)
+                scaled--;
+            else
+                scaled++;
+        }
         if (scaled / smurf_pow10[places] == x) {
             *mantissa = (uint64_t)scaled;
             return places;
@@ -371,51 +402,59 @@ size_t smurf_number_write(char out[NUMBER_TEXT], double x)
     return n;
 }
 
-/* Splits origin + offset into a whole number and the digits of a fraction, "" or ".25". */
-static size_t split_fraction(char fraction[NUMBER_TEXT], int64_t origin, double offset, signed_wide *whole)
+/* |x| < 2^53 as *mantissa * 10^-places, places <= 18, that reads back as |x| (where it is 0.01 or more: with
+   17 significant digits). */
+static int to_fixed(double x, uint64_t *mantissa)
 {
-    double down = floor(offset);
-    *whole = (signed_wide)origin + (int64_t)down;
-    if (down == offset) return 0;
-    double rest = offset >= 0 ? offset : offset - down;
-    uint64_t mantissa = 0;
-    int places = places_needed(rest, &mantissa);
-    fraction[0] = '.';
-    if (places >= 0) return 1 + write_unsigned(fraction + 1, mantissa % pow10_int[places], places);
-
-    places = 17; /* 17 significant digits always read back */
-    for (double x = rest; x >= 1; x /= 10) places--;
+    int places = places_needed(x, mantissa);
+    if (places >= 0) return places;
+    places = x < 0.1 ? 18 : 17;
+    for (double y = x; y >= 1; y /= 10) places--;
     char text[NUMBER_TEXT];
-    int n = snprintf(text, sizeof text, "%.*f", places, rest);
-    const char *digits = text + n - places;
-    if (digits[-2] != '0' + (char)fmod(fabs(floor(rest)), 10)) ++*whole; /* rounded up to a whole */
-    memcpy(fraction + 1, digits, (size_t)places);
-    return 1 + (size_t)places;
+    snprintf(text, sizeof text, "%.*f", places, x);
+    *mantissa = 0;
+    for (const char *p = text; *p; p++)
+        if (is_digit(*p)) *mantissa = 10 * *mantissa + (uint64_t)(*p - '0');
+    return places;
+}
+
+/* origin + offset as an integer number of 10^-places, places <= 18. */
+static signed_wide time_to_fixed(int64_t origin, double offset, int *places)
+{
+    uint64_t mantissa = 0;
+    *places = to_fixed(fabs(offset), &mantissa);
+    signed_wide distance = offset < 0 ? -(signed_wide)mantissa : (signed_wide)mantissa;
+    return (signed_wide)origin * (signed_wide)pow10_int[*places] + distance;
 }
 
 size_t smurf_number_write_time(char out[NUMBER_TEXT], int64_t origin, double offset)
 {
     if (origin == 0) return smurf_number_write(out, offset);
-    char fraction[NUMBER_TEXT];
-    signed_wide whole;
-    size_t n = 0, tail = split_fraction(fraction, origin, offset, &whole);
-    if (whole < 0) {
-        if (tail) return smurf_number_write(out, (double)origin + offset);
-        out[n++] = '-';
-        whole = -whole;
+    int places;
+    size_t n = 0;
+    signed_wide value = time_to_fixed(origin, offset, &places);
+    wide size = (wide)(value < 0 ? -value : value), unit = pow10_int[places];
+    if (value < 0) out[n++] = '-';
+    n += write_unsigned(out + n, (uint64_t)(size / unit), 1);
+    if (places) {
+        out[n++] = '.';
+        n += write_unsigned(out + n, (uint64_t)(size % unit), places);
     }
-    n += write_unsigned(out + n, (uint64_t)whole, 1);
-    memcpy(out + n, fraction, tail);
-    return n + tail;
+    return n;
 }
 
 size_t smurf_number_write_calendar(char out[NUMBER_TEXT], int64_t origin, double offset)
 {
-    char fraction[NUMBER_TEXT];
-    signed_wide wide_seconds;
-    size_t tail = split_fraction(fraction, origin, offset, &wide_seconds);
-    if (tail > 10) tail = 10;
-    int64_t seconds = (int64_t)wide_seconds, days = seconds / 86400, rest = seconds % 86400;
+    int places;
+    signed_wide value = time_to_fixed(origin, offset, &places);
+    if (places > 9) {
+        signed_wide step = (signed_wide)pow10_int[places - 9];
+        value = (value + (value < 0 ? -step / 2 : step / 2)) / step;
+        places = 9;
+    }
+    signed_wide unit = (signed_wide)pow10_int[places], whole = value / unit, part_of_second = value % unit;
+    if (part_of_second < 0) part_of_second += unit, whole--;
+    int64_t seconds = (int64_t)whole, days = seconds / 86400, rest = seconds % 86400;
     if (rest < 0) rest += 86400, days--;
 
     int64_t z = days + 719468, era = (z >= 0 ? z : z - 146096) / 146097, doe = z - era * 146097;
@@ -432,8 +471,11 @@ size_t smurf_number_write_calendar(char out[NUMBER_TEXT], int64_t origin, double
         out[n++] = "--T::"[i];
         n += write_unsigned(out + n, part[i], 2);
     }
-    memcpy(out + n, fraction, tail);
-    n += tail;
+    if (part_of_second) {
+        out[n++] = '.';
+        n += write_unsigned(out + n, (uint64_t)part_of_second, places);
+        while (out[n - 1] == '0') n--;
+    }
     out[n++] = 'Z';
     return n;
 }

@@ -22,6 +22,7 @@
 
 enum pickle_kind {
     PICKLE_UNSET, /* an empty place of the memo; never in the tree */
+    PICKLE_SPENT, /* likewise: what stood there was not kept */
     PICKLE_NONE,
     PICKLE_INT, /* and bool */
     PICKLE_FLOAT,
@@ -100,6 +101,8 @@ smurf_status smurf_pickle_node(struct pickle_tree *tree, enum pickle_kind kind, 
 /* Appends n items, which may not lie in the tree's own pool, to a list, tuple or dictionary. */
 smurf_status smurf_pickle_append(struct pickle_tree *tree, size_t node, const struct pickle_value *from,
                                  size_t n, smurf_error *err);
+/* Takes out the tuple made last, which nothing may refer to; false where it was not the last. */
+bool smurf_pickle_forget(struct pickle_tree *tree, size_t node);
 /* Makes value an item of a dictionary, with the text `key` as its key. */
 smurf_status smurf_pickle_set_key(struct pickle_tree *tree, struct pickle_value *value,
                                   struct pickle_value key, smurf_error *err);
@@ -109,6 +112,10 @@ smurf_status smurf_pickle_set_key(struct pickle_tree *tree, struct pickle_value 
 char *smurf_pickle_text_room(struct pickle_tree *tree, uint64_t n);
 /* Keeps the first n bytes of the room as a text. */
 struct pickle_value smurf_pickle_text_keep(struct pickle_tree *tree, size_t n);
+
+/* Numbers as text, with a newline behind them. */
+smurf_status smurf_pickle_from_decimal(const char *text, size_t n, int64_t *out, smurf_error *err);
+smurf_status smurf_pickle_from_float(const char *text, size_t n, double *out, smurf_error *err);
 
 /* Python's ways to write text, undone into out, which has room for twice n bytes; the end of what was
    written, or NULL where the text is not of this kind. */

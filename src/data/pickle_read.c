@@ -13,7 +13,6 @@
  * The walk below has a fixed depth, so that lists that contain themselves do no harm.
  */
 #include "data/format.h"
-#include "data/number.h"
 #include "data/pickle.h"
 
 #include <math.h>
@@ -203,7 +202,37 @@ static void compare_gap(struct walk *w, const struct clock *clock, double time, 
     d->latest = sequence;
 }
 
-/* ---- Sequences ------------------------------------------------------------------------------- */
+/* ---- What holds for the whole file ------------------------------------------------------------ */
+
+/* 'unit', 'calendar' and 'type_names', whose numbers the types are from then on. */
+static smurf_status read_shared(struct walk *w, struct pickle_value dict)
+{
+    struct builder *b = w->builder;
+    struct pickle_value value;
+    size_t n;
+    if (!b->unit && find_named(w, dict, "unit", &value) && value.kind == PICKLE_TEXT) {
+        const char *text = smurf_pickle_text(w->tree, value, &n);
+        if (!(b->unit = smurf_arena_text(&b->text, text, n))) return smurf_fail_memory(w->err);
+    }
+    if (find_named(w, dict, "calendar", &value) && value.kind == PICKLE_INT) b->calendar = value.integer != 0;
+    if (!find_named(w, dict, "type_names", &value) || smurf_pickle_count(w->tree, value) == 0)
+        return SMURF_OK;
+    bool list = smurf_pickle_is_list(w->tree, value);
+    for (size_t i = 0; i < smurf_pickle_count(w->tree, value); i++) {
+        struct pickle_value name = smurf_pickle_item(w->tree, value, i);
+        if (!list || name.kind != PICKLE_TEXT || i >= TYPE_LIMIT)
+            return wrong(w, "'type_names' is no list of texts");
+        const char *text = smurf_pickle_text(w->tree, name, &n);
+        uint32_t number = smurf_names_intern(&b->vocabulary, text, n);
+        if (number == NAMES_FULL) return smurf_fail_memory(w->err);
+        if (number != i)
+            return wrong(
+                w, "'type_names' must be distinct, and the same in all files of a data set: '%.*s' is not",
+                n < 80 ? (int)n : 80, text);
+    }
+    b->words = b->inherited = true;
+    return SMURF_OK;
+}
 
 static smurf_status read_types_declared(struct walk *w, struct pickle_value dict)
 {
@@ -221,6 +250,8 @@ static smurf_status read_types_declared(struct walk *w, struct pickle_value dict
     }
     return status;
 }
+
+/* ---- Sequences ------------------------------------------------------------------------------- */
 
 static smurf_status read_type(struct walk *w, struct pickle_value value)
 {
@@ -276,7 +307,7 @@ static smurf_status read_time(struct walk *w, const struct events *e, size_t i, 
 static smurf_status read_event(struct walk *w, const struct events *e, size_t i, struct clock *clock)
 {
     struct pickle_value type;
-    smurf_status status = smurf_pickle_charge(w->tree, 1, w->err);
+    smurf_status status = smurf_pickle_charge(w->tree, 4, w->err);
     if (!status) status = read_time(w, e, i, clock);
     if (status) return status;
     if (w->untyped) return smurf_builder_type(w->builder, 0, w->err);
@@ -326,8 +357,10 @@ static smurf_status close_sequence(struct walk *w, const struct events *e, struc
 static smurf_status read_sequence(struct walk *w, const struct events *e)
 {
     struct clock clock = {0};
+    smurf_status status = smurf_pickle_charge(w->tree, 1, w->err);
+    if (status) return status;
     for (size_t i = 0; i < e->count; i++) {
-        smurf_status status = read_event(w, e, i, &clock);
+        status = read_event(w, e, i, &clock);
         if (status) return smurf_pickle_blame(status, w->err, "event %zu: ", i + 1);
     }
     return close_sequence(w, e, &clock);
@@ -365,7 +398,8 @@ static smurf_status read_any_sequence(struct walk *w, struct pickle_value value,
     if (smurf_pickle_kind(w->tree, value) != PICKLE_DICT)
         return wrong(w, "is neither a list of events nor a dictionary of lists");
     e.about = value;
-    smurf_status status = read_types_declared(w, value);
+    smurf_status status = w->builder->sequences == 0 ? read_shared(w, value) : SMURF_OK;
+    if (!status) status = read_types_declared(w, value);
     for (int f = 0; f < FIELDS; f++) e.has[f] = find_field(w, value, (enum field)f, &e.column[f]);
     if (!status && !e.has[TIME] && !e.has[GAP])
         return wrong(w, "has neither '%s' nor '%s'", w->field_name[TIME], w->field_name[GAP]);
@@ -403,8 +437,7 @@ static smurf_status read_columns(struct walk *w, struct pickle_value dict)
         e.index = i;
         for (int f = 0; f < FIELDS; f++)
             if (e.has[f]) e.column[f] = smurf_pickle_item(w->tree, whole.column[f], i);
-        status = smurf_pickle_charge(w->tree, 1, w->err);
-        if (!status) status = set_columns(w, &e);
+        status = set_columns(w, &e);
         if (!status) status = read_sequence(w, &e);
         status = blame_sequence(w, status, i);
     }
@@ -477,36 +510,6 @@ static smurf_status choose_set(struct walk *w, struct pickle_value dict, const c
 
 /* ---- The file -------------------------------------------------------------------------------- */
 
-/* 'unit', 'calendar' and 'type_names', whose numbers the types are from then on. */
-static smurf_status read_shared(struct walk *w, struct pickle_value dict)
-{
-    struct builder *b = w->builder;
-    struct pickle_value value;
-    size_t n;
-    if (!b->unit && find_named(w, dict, "unit", &value) && value.kind == PICKLE_TEXT) {
-        const char *text = smurf_pickle_text(w->tree, value, &n);
-        if (!(b->unit = smurf_arena_text(&b->text, text, n))) return smurf_fail_memory(w->err);
-    }
-    if (find_named(w, dict, "calendar", &value) && value.kind == PICKLE_INT) b->calendar = value.integer != 0;
-    if (!find_named(w, dict, "type_names", &value) || smurf_pickle_count(w->tree, value) == 0)
-        return SMURF_OK;
-    bool list = smurf_pickle_is_list(w->tree, value);
-    for (size_t i = 0; i < smurf_pickle_count(w->tree, value); i++) {
-        struct pickle_value name = smurf_pickle_item(w->tree, value, i);
-        if (!list || name.kind != PICKLE_TEXT || i >= TYPE_LIMIT)
-            return wrong(w, "'type_names' is no list of texts");
-        const char *text = smurf_pickle_text(w->tree, name, &n);
-        uint32_t number = smurf_names_intern(&b->vocabulary, text, n);
-        if (number == NAMES_FULL) return smurf_fail_memory(w->err);
-        if (number != i)
-            return wrong(
-                w, "'type_names' must be distinct, and the same in all files of a data set: '%.*s' is not",
-                n < 80 ? (int)n : 80, text);
-    }
-    b->words = b->inherited = true;
-    return SMURF_OK;
-}
-
 static smurf_status read_root(struct walk *w, const char *key)
 {
     struct pickle_value root = w->tree->root, set = root;
@@ -527,8 +530,7 @@ static smurf_status remark(struct walk *w, struct source *source)
     if (d->events)
         status = smurf_builder_remark(w->builder, w->err,
                                       "'%s' disagrees with the differences of '%s' at %zu events of %zu "
-                                      "sequences (first: sequence %zu, event "
-                                      "%zu); '%s' was taken",
+                                      "sequences (first: sequence %zu, event %zu); '%s' was taken",
                                       w->field_name[GAP], w->field_name[TIME], d->events, d->sequences,
                                       d->sequence, d->event, w->field_name[TIME]);
     if (!status) status = smurf_source_fill(source, 1, w->err);

@@ -1,7 +1,40 @@
-/* pickle_text.c - see pickle.h: the three ways in which pickles write text and bytes. */
+/* pickle_text.c - see pickle.h: how pickles write numbers, text and bytes as text. */
 #include "data/pickle.h"
 
+#include "data/number.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+smurf_status smurf_pickle_from_decimal(const char *text, size_t n, int64_t *out, smurf_error *err)
+{
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (n == 0 || end != text + n)
+        return smurf_fail(err, SMURF_ERROR_INPUT, "'%.*s' is no integer", n < 40 ? (int)n : 40, text);
+    if (errno == ERANGE) return smurf_fail(err, SMURF_ERROR_INPUT, "an integer beyond 64 bits");
+    *out = value;
+    return SMURF_OK;
+}
+
+smurf_status smurf_pickle_from_float(const char *text, size_t n, double *out, smurf_error *err)
+{
+    struct decimal d;
+    if (smurf_decimal_scan(&d, text) == text + n)
+        *out = smurf_decimal_value(&d);
+    else if (n == 3 && memcmp(text, "nan", 3) == 0)
+        *out = (double)NAN;
+    else if (n == 3 && memcmp(text, "inf", 3) == 0)
+        *out = (double)INFINITY;
+    else if (n == 4 && memcmp(text, "-inf", 4) == 0)
+        *out = -(double)INFINITY;
+    else
+        return smurf_fail(err, SMURF_ERROR_INPUT, "'%.*s' is no number", n < 40 ? (int)n : 40, text);
+    return SMURF_OK;
+}
 
 /* The value of `digits` hexadecimal digits at p; -1 where there are not as many before end. */
 static int64_t hexadecimal(const char *p, const char *end, int digits)

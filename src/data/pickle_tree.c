@@ -81,6 +81,15 @@ smurf_status smurf_pickle_append(struct pickle_tree *tree, size_t number, const 
     return SMURF_OK;
 }
 
+bool smurf_pickle_forget(struct pickle_tree *tree, size_t number)
+{
+    const struct pickle_node *node = &tree->node[number];
+    if (number + 1 != tree->nodes || (node->room && node->first + node->room != tree->items)) return false;
+    tree->items -= node->room;
+    tree->nodes--;
+    return true;
+}
+
 smurf_status smurf_pickle_set_key(struct pickle_tree *tree, struct pickle_value *value,
                                   struct pickle_value key, smurf_error *err)
 {

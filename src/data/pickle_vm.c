@@ -7,10 +7,6 @@
  */
 #include "data/pickle.h"
 
-#include "data/number.h"
-
-#include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,8 +21,10 @@ struct vm {
     size_t marks, mark_room;
     struct pickle_value *memo; /* (memos), PICKLE_UNSET where nothing was put */
     size_t memos, memo_room;
-    size_t memoized; /* values put in the memo, which is the next number of MEMOIZE */
-    int argument;    /* of the opcode at work, from the table */
+    size_t memoized;   /* values put in the memo, which is the next number of MEMOIZE */
+    size_t fresh;      /* 1 + node of the tuple that the last opcode made, or put in the memo; 0: none */
+    size_t fresh_memo; /* 1 + its number in the memo; 0: none */
+    int argument;      /* of the opcode at work, from the table */
     bool stopped;
     bool placed; /* the error came from the source and says where it is */
     smurf_error *err;
@@ -95,18 +93,6 @@ static smurf_status take_unsigned(struct vm *vm, int n, uint64_t *out)
     if (status) return status;
     *out = 0;
     for (int i = 0; i < n; i++) *out |= (uint64_t)(unsigned char)p[i] << 8 * i;
-    return SMURF_OK;
-}
-
-static smurf_status read_decimal(struct vm *vm, const char *text, size_t n, int64_t *out)
-{
-    char *end;
-    errno = 0;
-    long long value = strtoll(text, &end, 10);
-    if (n == 0 || end != text + n)
-        return smurf_fail(vm->err, SMURF_ERROR_INPUT, "'%.*s' is no integer", n < 40 ? (int)n : 40, text);
-    if (errno == ERANGE) return wrong(vm, "an integer beyond 64 bits");
-    *out = value;
     return SMURF_OK;
 }
 
@@ -217,7 +203,7 @@ static smurf_status do_int_text(struct vm *vm)
     int64_t value;
     smurf_status status = take_line(vm, &text, &n);
     if (!status && n && text[n - 1] == 'L') n--;
-    if (!status) status = read_decimal(vm, text, n, &value);
+    if (!status) status = smurf_pickle_from_decimal(text, n, &value, vm->err);
     return status ? status : push_integer(vm, value);
 }
 
@@ -242,12 +228,9 @@ static smurf_status do_float_text(struct vm *vm)
     size_t n;
     smurf_status status = take_line(vm, &text, &n);
     if (status) return status;
-    struct decimal d;
-    if (smurf_decimal_scan(&d, text) == text + n) return push_real(vm, smurf_decimal_value(&d));
-    if (n == 3 && memcmp(text, "nan", 3) == 0) return push_real(vm, (double)NAN);
-    if (n == 3 && memcmp(text, "inf", 3) == 0) return push_real(vm, (double)INFINITY);
-    if (n == 4 && memcmp(text, "-inf", 4) == 0) return push_real(vm, -(double)INFINITY);
-    return smurf_fail(vm->err, SMURF_ERROR_INPUT, "'%.*s' is no number", n < 40 ? (int)n : 40, text);
+    double value = 0;
+    status = smurf_pickle_from_float(text, n, &value, vm->err);
+    return status ? status : push_real(vm, value);
 }
 
 static smurf_status do_binfloat(struct vm *vm)
@@ -273,7 +256,7 @@ static smurf_status do_text(struct vm *vm)
     size_t done = 0;
     do {
         size_t part = n - done < CHUNK ? (size_t)n - done : CHUNK;
-        const char *p;
+        const char *p = NULL;
         status = take(vm, part, &p);
         if (status) return status;
         char *room = smurf_pickle_text_room(vm->tree, done + part);
@@ -325,7 +308,10 @@ static smurf_status gather(struct vm *vm, size_t from, enum pickle_kind kind)
     if (!status)
         status = smurf_pickle_append(vm->tree, made.node, vm->stack + from, vm->depth - from, vm->err);
     vm->depth = from;
-    return status ? status : push(vm, made);
+    if (status) return status;
+    vm->fresh = kind == PICKLE_TUPLE ? made.node + 1 : 0;
+    vm->fresh_memo = 0;
+    return push(vm, made);
 }
 
 static smurf_status do_empty(struct vm *vm)
@@ -391,7 +377,7 @@ static smurf_status take_index(struct vm *vm, int bytes, uint64_t *out)
     size_t n;
     int64_t index = 0;
     smurf_status status = take_line(vm, &text, &n);
-    if (!status) status = read_decimal(vm, text, n, &index);
+    if (!status) status = smurf_pickle_from_decimal(text, n, &index, vm->err);
     *out = (uint64_t)index;
     return status;
 }
@@ -413,6 +399,8 @@ static smurf_status put(struct vm *vm, uint64_t index)
     }
     if (vm->memo[index].kind == PICKLE_UNSET) vm->memoized++;
     vm->memo[index] = vm->stack[vm->depth - 1];
+    if (vm->fresh_memo) vm->fresh = 0;
+    vm->fresh_memo = (size_t)index + 1;
     return SMURF_OK;
 }
 
@@ -437,6 +425,10 @@ static smurf_status do_get(struct vm *vm)
     if (status) return status;
     if (index >= vm->memos || vm->memo[index].kind == PICKLE_UNSET)
         return smurf_fail(vm->err, SMURF_ERROR_INPUT, "memo number %lld was never put: the pickle is damaged",
+                          (long long)index);
+    if (vm->memo[index].kind == PICKLE_SPENT)
+        return smurf_fail(vm->err, SMURF_ERROR_INPUT,
+                          "memo number %lld is the arguments of a call, which are not kept",
                           (long long)index);
     return push(vm, vm->memo[index]);
 }
@@ -472,14 +464,21 @@ static smurf_status do_global(struct vm *vm)
     return do_stack_global(vm);
 }
 
+/* A call. Picklers put the arguments in the memo but never ask for them again; with numpy scalars they would
+   fill most of the tree, so a tuple that has just been made for the call is taken out again. */
 static smurf_status do_reduce(struct vm *vm)
 {
     struct pickle_value made;
     smurf_status status = expect(vm, 2);
     if (status) return status;
     vm->depth -= 2;
-    status = smurf_pickle_call(vm->tree, vm->stack[vm->depth], vm->stack[vm->depth + 1], &made, vm->err);
-    return status ? status : push(vm, made);
+    struct pickle_value function = vm->stack[vm->depth], arguments = vm->stack[vm->depth + 1];
+    status = smurf_pickle_call(vm->tree, function, arguments, &made, vm->err);
+    if (status) return status;
+    if (vm->fresh == arguments.node + 1 && smurf_pickle_forget(vm->tree, arguments.node) && vm->fresh_memo)
+        vm->memo[vm->fresh_memo - 1].kind = PICKLE_SPENT;
+    vm->fresh = 0;
+    return push(vm, made);
 }
 
 static smurf_status do_build(struct vm *vm)
@@ -555,8 +554,10 @@ static smurf_status step(struct vm *vm)
     smurf_status status = take(vm, 1, &p);
     if (status) return status;
     unsigned char code = (unsigned char)*p;
+    action *run = opcodes[code].run;
     vm->argument = opcodes[code].argument;
-    if (opcodes[code].run) return opcodes[code].run(vm);
+    if (run != do_put && run != do_memoize && run != do_reduce) vm->fresh = 0;
+    if (run) return run(vm);
     if (!opcodes[code].name)
         return smurf_fail(vm->err, SMURF_ERROR_INPUT, "0x%02x is no pickle opcode (is this a pickle?)", code);
     return smurf_fail(vm->err, SMURF_ERROR_INPUT,

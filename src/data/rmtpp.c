@@ -180,45 +180,52 @@ smurf_status smurf_rmtpp_read(struct source *source, struct builder *builder, co
     return status;
 }
 
-/* The first line that is not blank holds numbers and nothing else, with no comma between them. */
+/* The first line that is not blank starts with a number and holds nothing else, with no comma between them;
+   NaN and infinity count as numbers, so that the reader can say what is wrong with them. */
 bool smurf_rmtpp_looks(const char *head, size_t n)
 {
     size_t i = 0;
     while (i < n && isspace((unsigned char)head[i])) i++;
     if (i == n) return false;
+    const char *allowed = "0123456789.+-eE \t\r";
+    if (!head[i] || !strchr(allowed, head[i])) return false;
     for (; i < n && head[i] != '\n'; i++)
-        if (!head[i] || !strchr("0123456789.+-eE \t\r", head[i])) return false;
+        if (!head[i] || (!strchr(allowed, head[i]) && !strchr("nNaAiIfFtTyY", head[i]))) return false;
     return true;
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-smurf_status smurf_rmtpp_write(struct sink *sink, const smurf_data *data, const smurf_write_config *config,
-                               smurf_error *err)
+/* One line a sequence, of times or of types. */
+static smurf_status write_lines(struct sink *sink, const smurf_data *data, const smurf_write_config *config,
+                                bool types, smurf_error *err)
 {
-    (void)config, (void)err;
-    for (size_t s = 0; s < data->sequences; s++) {
+    struct progress progress = {config->progress, config->progress_context, {"writing", "sequences", 0, 0}};
+    progress.state.total = (double)data->sequences;
+    for (size_t s = 0; s < data->sequences && !sink->status; s++) {
         const smurf_sequence *q = &data->sequence[s];
         for (size_t i = 0; i < q->length; i++) {
             if (i) smurf_sink_char(sink, ' ');
-            smurf_sink_time(sink, q->origin, q->time[i]);
+            if (types)
+                smurf_sink_unsigned(sink, q->type[i]);
+            else
+                smurf_sink_time(sink, q->origin, q->time[i]);
         }
         smurf_sink_char(sink, '\n');
+        smurf_status status = s % 256 ? SMURF_OK : smurf_progress_tell(&progress, (double)s, err);
+        if (status) return status;
     }
     return SMURF_OK;
+}
+
+smurf_status smurf_rmtpp_write(struct sink *sink, const smurf_data *data, const smurf_write_config *config,
+                               smurf_error *err)
+{
+    return write_lines(sink, data, config, false, err);
 }
 
 smurf_status smurf_rmtpp_write_events(struct sink *sink, const smurf_data *data, const smurf_write_config *config,
                                       smurf_error *err)
 {
-    (void)config, (void)err;
-    for (size_t s = 0; s < data->sequences; s++) {
-        const smurf_sequence *q = &data->sequence[s];
-        for (size_t i = 0; i < q->length; i++) {
-            if (i) smurf_sink_char(sink, ' ');
-            smurf_sink_unsigned(sink, q->type[i]);
-        }
-        smurf_sink_char(sink, '\n');
-    }
-    return SMURF_OK;
+    return write_lines(sink, data, config, true, err);
 }

@@ -79,7 +79,10 @@ smurf_status smurf_rows_push(struct rows *rows, const char *name, size_t n, cons
     uint32_t s = find_sequence(rows, name, n);
     if (s == NAMES_FULL) return smurf_fail_memory(err);
     smurf_status status = SMURF_OK;
-    if (s == rows->sequences)
+    if (s == rows->sequences && rows->named && memchr(name, '\0', n))
+        status = smurf_fail(err, SMURF_ERROR_INPUT,
+                            "a NUL byte in the name '%s' of a sequence (is the file damaged?)", name);
+    else if (s == rows->sequences)
         status = add_sequence(rows, time, err);
     else if (s != rows->current && !rows->of)
         status = start_grouping(rows, err);
@@ -108,6 +111,11 @@ smurf_status smurf_rows_window(struct rows *rows, const struct decimal *start, c
     if ((start && !smurf_decimal_offset(start, info->origin, &info->start)) ||
         (end && !smurf_decimal_offset(end, info->origin, &info->end)))
         return smurf_fail(err, SMURF_ERROR_INPUT, "the window of observation is too far from the events");
+    double time = rows->builder->time[rows->builder->times - 1];
+    if (info->start > time || info->end < time)
+        return smurf_fail(err, SMURF_ERROR_INPUT,
+                          "the event lies outside its window, before observation_start or after "
+                          "observation_end");
     if (first) info->first = first;
     return SMURF_OK;
 }
@@ -177,6 +185,10 @@ smurf_status smurf_rows_finish(struct rows *rows, smurf_error *err)
         b->times = b->types = b->closed + sequence->count;
         sequence->info.name = rows->named ? rows->names.name[s] : NULL;
         smurf_status status = smurf_builder_close(b, &sequence->info, err);
+        if (status == SMURF_ERROR_INPUT && err && rows->named) {
+            smurf_error inner = *err;
+            smurf_fail(err, status, "sequence '%.100s': %.800s", rows->names.name[s], inner.message);
+        }
         if (status) return status;
     }
     b->times = b->types = times;

@@ -25,6 +25,7 @@ struct sink_output {
     char *path;     /* for messages, and to rename to */
     char *temporary; /* NULL: written directly */
     bool gzip;
+    bool settled;
 #if SMURF_HAVE_ZLIB
     z_stream pack;
     unsigned char packed[PACKED];
@@ -80,6 +81,32 @@ static void flush(struct sink *sink)
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
+/* The file a path leads to, links followed even where they lead to nothing yet. Freed by the caller. */
+static char *follow(const char *path)
+{
+    char *target = strdup(path), to[PATH_MAX];
+    for (int hops = 0; target && hops < 40; hops++) {
+        ssize_t n = readlink(target, to, sizeof to - 1);
+        if (n < 0) break;
+        to[n] = '\0';
+        char *slash = strrchr(target, '/'), *next = NULL;
+        int folder = to[0] == '/' || !slash ? 0 : (int)(slash - target) + 1;
+        if (asprintf(&next, "%.*s%s", folder, target, to) < 0) next = NULL;
+        free(target);
+        target = next;
+    }
+    return target;
+}
+
+/* The descriptor that "-", /dev/stdout or /dev/fd/N stands for; -1 where the path is none of these. What the
+   shell has opened is written to, never replaced: something else may be in that file already. */
+static int open_descriptor(const char *path)
+{
+    if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) return STDOUT_FILENO;
+    int fd, n = 0;
+    return sscanf(path, "/dev/fd/%9d%n", &fd, &n) == 1 && n && !path[n] ? fd : -1;
+}
+
 /* A regular file, or none yet, gets a temporary neighbour; anything else is opened as it is. A link is
    followed, so that its target is replaced and not the link. */
 static smurf_status open_output(struct sink_output *out, const char *path, smurf_error *err)
@@ -92,7 +119,7 @@ static smurf_status open_output(struct sink_output *out, const char *path, smurf
         out->fd = open(path, O_WRONLY | O_CLOEXEC);
         return out->fd < 0 ? smurf_fail_errno(err, "write", path, errno) : SMURF_OK;
     }
-    char *target = exists ? realpath(path, NULL) : strdup(path);
+    char *target = exists ? realpath(path, NULL) : follow(path);
     if (!target) return smurf_fail_memory(err);
     free(out->path);
     out->path = target;
@@ -102,7 +129,10 @@ static smurf_status open_output(struct sink_output *out, const char *path, smurf
             return smurf_fail_memory(err);
         }
         out->fd = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, exists ? about.st_mode & 0777 : 0666);
-        if (out->fd >= 0) return SMURF_OK;
+        if (out->fd >= 0) {
+            if (exists) (void)!fchmod(out->fd, about.st_mode & 0777); /* as it was, whatever the umask */
+            return SMURF_OK;
+        }
         free(out->temporary);
         out->temporary = NULL;
         if (errno != EEXIST) break;
@@ -129,17 +159,17 @@ static void close_output(struct sink *sink)
 
 smurf_status smurf_sink_open(struct sink *sink, const char *path, bool gzip, smurf_error *err)
 {
-    bool standard = strcmp(path, "-") == 0;
+    int given = open_descriptor(path);
     *sink = (struct sink){.buffer = malloc(BUFFER), .output = calloc(1, sizeof *sink->output)};
     smurf_status status = SMURF_OK;
     if (sink->output) {
-        sink->output->fd = standard ? STDOUT_FILENO : -1;
-        sink->output->standard = standard;
-        sink->output->path = strdup(standard ? "standard output" : path);
+        sink->output->fd = given;
+        sink->output->standard = given >= 0;
+        sink->output->path = strdup(given == STDOUT_FILENO ? "standard output" : path);
     }
     if (!sink->buffer || !sink->output || !sink->output->path)
         status = smurf_fail_memory(err);
-    else if (!standard)
+    else if (given < 0)
         status = open_output(sink->output, path, err);
 #if SMURF_HAVE_ZLIB
     if (!status && gzip) {
@@ -212,12 +242,32 @@ void smurf_sink_calendar(struct sink *sink, int64_t origin, double offset, char 
     if (quote) smurf_sink_char(sink, quote);
 }
 
+/* Bytes of the UTF-8 character at text; 0 where there is none. */
+static size_t utf8_length(const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    size_t n = c[0] < 0x80 ? 1 : c[0] < 0xc2 ? 0 : c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : c[0] < 0xf5 ? 4 : 0;
+    for (size_t i = 1; i < n; i++)
+        if ((c[i] & 0xc0) != 0x80) return 0;
+    bool wrong = (c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] > 0x9f) ||
+                 (c[0] == 0xf0 && c[1] < 0x90) ||
+                 (c[0] == 0xf4 && c[1] > 0x8f); /* too long, a surrogate, or beyond Unicode */
+    return n > 2 && wrong ? 0 : n;
+}
+
 void smurf_sink_json(struct sink *sink, const char *text)
 {
     static const char hex[] = "0123456789abcdef";
     smurf_sink_char(sink, '"');
-    for (; *text; text++) {
+    for (size_t n; *text; text += n) {
         unsigned char c = (unsigned char)*text;
+        n = utf8_length(text);
+        if (n != 1) { /* JSON is UTF-8; what is not is taken for Latin-1 */
+            char latin1[] = {(char)(0xc0 | c >> 6), (char)(0x80 | (c & 63))};
+            smurf_sink_bytes(sink, n ? text : latin1, n ? n : 2);
+            n = n ? n : 1;
+            continue;
+        }
         if (c == '"' || c == '\\') {
             char escaped[] = {'\\', (char)c};
             smurf_sink_bytes(sink, escaped, 2);
@@ -233,17 +283,43 @@ void smurf_sink_json(struct sink *sink, const char *text)
 
 /* ---- Closing --------------------------------------------------------------------------------- */
 
+smurf_status smurf_sink_settle(struct sink *sink, smurf_error *err)
+{
+    struct sink_output *out = sink->output;
+    if (!out->settled) {
+        out->settled = true;
+        flush(sink);
+#if SMURF_HAVE_ZLIB
+        if (out->gzip && !sink->status) write_gzip(sink, NULL, 0, Z_FINISH);
+#endif
+        if (out->temporary && !sink->status && fsync(out->fd) != 0) fail_errno(sink, "write", errno);
+    }
+    if (sink->status && err) *err = sink->error;
+    return sink->status;
+}
+
+/* A rename lasts through a power cut only once its folder is on the disk too. Some file systems cannot sync a
+   folder; the new file is whole and in its place either way, so that is no failure. */
+static void sync_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (fd >= 0) {
+        (void)!fsync(fd);
+        close(fd);
+    }
+    free(folder);
+}
+
 smurf_status smurf_sink_commit(struct sink *sink, smurf_error *err)
 {
     struct sink_output *out = sink->output;
-    flush(sink);
-#if SMURF_HAVE_ZLIB
-    if (out->gzip && !sink->status) write_gzip(sink, NULL, 0, Z_FINISH);
-#endif
+    smurf_sink_settle(sink, NULL);
     if (out->temporary && !sink->status) {
-        if (fsync(out->fd) != 0) fail_errno(sink, "write", errno);
-        if (!sink->status && rename(out->temporary, out->path) != 0) fail_errno(sink, "write", errno);
+        if (rename(out->temporary, out->path) != 0) fail_errno(sink, "write", errno);
         if (!sink->status) {
+            sync_folder(out->path);
             free(out->temporary);
             out->temporary = NULL;
         }

@@ -30,9 +30,12 @@ void smurf_sink_number(struct sink *sink, double x);
 void smurf_sink_time(struct sink *sink, int64_t origin, double offset);
 /* The same as an ISO-8601 time, between two `quote` characters unless that is NUL. */
 void smurf_sink_calendar(struct sink *sink, int64_t origin, double offset, char quote);
-/* The text as a JSON string, with quotes. */
+/* The text as a JSON string, with quotes. Bytes that are no UTF-8 are taken for Latin-1. */
 void smurf_sink_json(struct sink *sink, const char *text);
-/* Makes it so: flush, sync, rename. Or, after a failure, clean up and report. The sink is closed. */
+/* Everything to the disk, but not yet in its place: what can fail has failed after this. Nothing may be written
+   afterwards. */
+smurf_status smurf_sink_settle(struct sink *sink, smurf_error *err);
+/* Makes it so: settle, rename. Or, after a failure, clean up and report. The sink is closed. */
 smurf_status smurf_sink_commit(struct sink *sink, smurf_error *err);
 /* Closes and removes what was written. */
 void smurf_sink_abandon(struct sink *sink);

@@ -144,7 +144,7 @@ static smurf_status make_room(struct source *source, size_t want, smurf_error *e
 {
     size_t unread = (size_t)(source->end - source->p);
     source->before += (uint64_t)(source->p - source->window);
-    memmove(source->window, source->p, unread);
+    if (source->p != source->window) memmove(source->window, source->p, unread);
     if (want + SOURCE_PAD > source->capacity) {
         size_t capacity = 2 * source->capacity > want + SOURCE_PAD ? 2 * source->capacity : want + SOURCE_PAD;
         char *window = realloc(source->window, capacity);
@@ -257,5 +257,5 @@ smurf_status smurf_source_blame(const struct source *source, smurf_status status
     if (status != SMURF_ERROR_INPUT || !err) return status;
     char message[sizeof err->message];
     memcpy(message, err->message, sizeof message);
-    return smurf_fail(err, status, "%s:%zu: %s", source->name, source->line, message);
+    return smurf_fail(err, status, "%.500s:%zu: %s", source->name, source->line, message);
 }

@@ -67,8 +67,16 @@ static int part_of(const char *file)
     return types ? -1 : part;
 }
 
+const char *smurf_part_of_path(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    int part = part_of(slash ? slash + 1 : path);
+    return part < 0 ? NULL : part_names[part];
+}
+
 static smurf_status find_parts(const char *directory, char *path[PARTS], smurf_error *err)
 {
+    const char *slash = directory[0] && directory[strlen(directory) - 1] == '/' ? "" : "/";
     DIR *dir = opendir(directory);
     if (!dir) return smurf_fail_errno(err, "open", directory, errno);
     smurf_status status = SMURF_OK;
@@ -80,7 +88,7 @@ static smurf_status find_parts(const char *directory, char *path[PARTS], smurf_e
             bool swap = strcmp(base, entry->d_name) > 0; /* the same message whatever the directory's order */
             status = smurf_fail(err, SMURF_ERROR_INPUT, "'%s' holds two files for %s, '%s' and '%s' (leave one)", directory,
                                 part_names[part], swap ? entry->d_name : base, swap ? base : entry->d_name);
-        } else if (asprintf(&path[part], "%s/%s", directory, entry->d_name) < 0) {
+        } else if (asprintf(&path[part], "%s%s%s", directory, slash, entry->d_name) < 0) {
             path[part] = NULL;
             status = smurf_fail_memory(err);
         }
@@ -153,7 +161,9 @@ smurf_status smurf_moment_parse(smurf_moment *out, const char *text, smurf_error
 /* The moment on a sequence's own axis. */
 static double moment_offset(smurf_moment moment, int64_t origin)
 {
-    return (double)(moment.whole - origin) + moment.fraction;
+    int64_t whole;
+    if (__builtin_sub_overflow(moment.whole, origin, &whole)) return (double)moment.whole - (double)origin;
+    return (double)whole + moment.fraction;
 }
 
 static size_t count_before(const smurf_sequence *s, double time)
@@ -234,9 +244,13 @@ static smurf_status cut_single(smurf_split *out, const smurf_data *data, const d
                                smurf_error *err)
 {
     const smurf_sequence *s = &data->sequence[0];
+    if (!(share[2] > 0))
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                          "one sequence is cut in time, and the last share, of test, must be positive, as in "
+                          "8:1:1 or 8:0:2");
     size_t n1 = (size_t)((double)s->length * share[0] / total);
     size_t n2 = (size_t)((double)s->length * (share[0] + share[1]) / total);
-    if (share[2] <= 0 || n1 == 0 || n2 >= s->length)
+    if (n1 == 0 || n2 >= s->length || (share[1] > 0 && n1 == n2))
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "one sequence of %zu events is too short to be split like this",
                           s->length);
     return smurf_split_by_time(out, data, moment_of(s, n1), moment_of(s, n2), err);
@@ -304,8 +318,8 @@ static smurf_status cut_windows(struct builder *b, const smurf_sequence *s, size
 {
     if (s->first >= s->length) return copy_part(b, s, 0, s->length, s->first, s->start, s->end, err);
     smurf_status status = SMURF_OK;
-    for (size_t first = s->first; first < s->length && !status; first += window) {
-        size_t to = s->length - first > window ? first + window : s->length;
+    for (size_t first = s->first, to; first < s->length && !status; first = to) {
+        to = s->length - first > window ? first + window : s->length;
         size_t from = first > history ? first - history : 0;
         /* Where the window stops at an event, its end tells nothing of the time that follows. */
         status = copy_part(b, s, from, to, first, from ? NAN : s->start, to == s->length ? s->end : NAN, err);

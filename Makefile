@@ -1,0 +1,71 @@
+# The front door: `make demo` and `make test` install what is missing, build, and run. Meson does the work.
+
+BUILD ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
+# Handed to `meson setup` the first time: make MESON_FLAGS=-Dopenmp=disabled
+MESON_FLAGS ?=
+# Handed to `meson test`: make test TEST_FLAGS='--suite unit'
+TEST_FLAGS ?=
+# How long each fuzzer runs.
+SECONDS ?= 60
+
+GOLDEN ?=
+
+.PHONY: all demo test golden install bench fuzz check-asan check-tsan arm64 format clean help
+all: $(BUILD)/build.ninja ## build the command at build/smurf, and the libraries
+	@ninja -C $(BUILD)
+
+$(BUILD)/build.ninja:
+	@tools/install-deps build
+	meson setup --prefix $(abspath $(PREFIX)) $(MESON_FLAGS) $(BUILD)
+
+demo: all ## simulate a data set into demo/ and describe it
+	$(BUILD)/smurf simulate hawkes -o demo/
+	$(BUILD)/smurf info demo
+
+# A directory configured before cmocka was there has no tests yet.
+test: ## run all tests; the last line counts them
+	@tools/install-deps build test
+	@test -e $(BUILD)/build.ninja || $(MAKE) --no-print-directory $(BUILD)/build.ninja
+	@test -d $(BUILD)/test || meson setup --reconfigure -Dtests=enabled $(BUILD)
+	@tools/run-tests $(BUILD) $(TEST_FLAGS)
+
+golden: ## check files of expected values: GOLDEN="x.json y.json", else those in ../shared/golden
+	@tools/install-deps build test
+	@test -e $(BUILD)/build.ninja || $(MAKE) --no-print-directory $(BUILD)/build.ninja
+	@ninja -C $(BUILD) test/golden >/dev/null
+	@$(BUILD)/test/golden $(GOLDEN)
+
+install: all ## install to PREFIX (/usr/local) under DESTDIR
+	@meson configure $(BUILD) --prefix $(abspath $(PREFIX))
+	DESTDIR=$(DESTDIR) meson install -C $(BUILD)
+
+bench: all ## run the benchmarks
+	@ninja -C $(BUILD) bench/bench_read
+	bench/run.py $(BUILD)
+
+fuzz: ## run each fuzzer for SECONDS=60 (clang)
+	@tools/install-deps build ci
+	@tools/fuzz $(BUILD)-fuzz $(SECONDS)
+
+check-asan: ## run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	@tools/install-deps build test
+	@tools/check-asan $(BUILD)-asan
+
+check-tsan: ## run what uses threads under ThreadSanitizer (clang)
+	@tools/install-deps build test ci
+	@tools/check-tsan $(BUILD)-tsan
+
+arm64: ## build for arm64 and run the unit tests under qemu
+	@tools/install-deps build test arm64
+	@tools/arm64 $(BUILD)-arm64
+
+format: ## format the sources (clang-format)
+	clang-format -i $$(git ls-files --cached --others --exclude-standard '*.[ch]')
+
+clean: ## remove all that was built, and the demo
+	rm -rf $(BUILD) $(BUILD)-fuzz $(BUILD)-asan $(BUILD)-tsan $(BUILD)-arm64 $(BUILD)-clang demo
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s%s\n", $$1, $$2 }' Makefile

@@ -1,0 +1,237 @@
+/*
+ * train.c - smurf train: trains a model, keeps the best, and can go on where it stopped.
+ *
+ * MODEL.safetensors is the best model so far; MODEL.resume holds all that is needed to go on. Both are written after every epoch
+ * and when Ctrl-C asks to stop.
+ */
+#include "commands.h"
+#include "dataset.h"
+#include "terminal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { SETTINGS_MOST = 64 };
+
+struct train_options {
+    const char *output, *preset, *log;
+    int resume;
+    const char *setting[SETTINGS_MOST]; /* as given, by index of the setting; NULL: not given */
+};
+
+/* ---- Configuration --------------------------------------------------------------------------- */
+
+static int configure(smurf_train_config *config, const struct train_options *o, const smurf_data *train)
+{
+    smurf_error err;
+    smurf_train_config_init(config);
+    config->seed = common.seed;
+    config->threads = (int)(common.threads < 4096 ? common.threads : 4096);
+    smurf_status status = smurf_train_config_preset(config, o->preset, train, &err);
+    for (size_t i = 0; !status && smurf_train_setting_name(i); i++)
+        if (o->setting[i]) status = smurf_train_config_set(config, smurf_train_setting_name(i), o->setting[i], &err);
+    if (!status) status = smurf_train_config_check(config, &err);
+    if (!status) return 0;
+    report_error(&err);
+    return 2;
+}
+
+/* The file beside the model: "m.safetensors" has "m.resume". */
+static char *resume_path(const char *model)
+{
+    size_t n = strlen(model), tail = strlen(".safetensors");
+    if (n > tail && strcmp(model + n - tail, ".safetensors") == 0) n -= tail;
+    char *path = malloc(n + sizeof ".resume");
+    if (!path) usage_error("out of memory");
+    memcpy(path, model, n);
+    strcpy(path + n, ".resume");
+    return path;
+}
+
+/* ---- Reporting ------------------------------------------------------------------------------- */
+
+static void log_number(FILE *log, const char *name, double x)
+{
+    if (isfinite(x))
+        fprintf(log, ",\"%s\":%.10g", name, x);
+    else
+        fprintf(log, ",\"%s\":null", name);
+}
+
+static void log_epoch(FILE *log, const smurf_epoch *e)
+{
+    if (!log) return;
+    fprintf(log, "{\"epoch\":%zu", e->epoch);
+    log_number(log, "train_loss", e->train_loss);
+    log_number(log, "dev_loss", e->dev_loss);
+    log_number(log, "dev_time_loss", e->dev_time_loss);
+    log_number(log, "dev_type_loss", e->dev_type_loss);
+    log_number(log, "dev_accuracy", e->dev_accuracy);
+    log_number(log, "rate", e->rate);
+    log_number(log, "seconds", e->seconds);
+    log_number(log, "events_per_second", e->events_per_second);
+    fprintf(log, ",\"best\":%s}\n", e->best ? "true" : "false");
+    fflush(log);
+}
+
+static void show_epoch(const smurf_epoch *e)
+{
+    if (common.quiet) return;
+    terminal_clear();
+    fprintf(stderr, "epoch %3zu  train %8.4f", e->epoch, e->train_loss);
+    if (isfinite(e->dev_loss)) fprintf(stderr, "  dev %8.4f  types %5.2f%%", e->dev_loss, 100 * e->dev_accuracy);
+    fprintf(stderr, "  %6.0f events/s  %5.1f s%s\n", e->events_per_second, e->seconds, e->best ? "  best" : "");
+}
+
+static void show_result(const smurf_epoch *best, const smurf_model *model, const char *path, double seconds)
+{
+    printf("model       %s, %zu parameters\n", path, smurf_model_parameters(model));
+    printf("objective   %s\n", smurf_model_config(model)->objective);
+    printf("best epoch  %zu\n", best->epoch);
+    if (isfinite(best->dev_loss)) {
+        printf("dev loss    %.4f  (time %.4f, types %.4f)\n", best->dev_loss, best->dev_time_loss, best->dev_type_loss);
+        printf("dev types   %.2f%% right, with the time given\n", 100 * best->dev_accuracy);
+    } else {
+        printf("dev loss    none: there is no dev part (--split 8:1:1 makes one)\n");
+    }
+    printf("time        %.0f s\n", seconds);
+}
+
+/* ---- Running --------------------------------------------------------------------------------- */
+
+struct session {
+    smurf_trainer *trainer;
+    const char *model_path;
+    char *resume_path;
+    FILE *log;
+    smurf_epoch best;
+    double seconds;
+};
+
+/* Writes both files, the model first: a resume file never runs ahead of it. */
+static smurf_status keep(const struct session *s, bool model, smurf_error *err)
+{
+    smurf_model *best = NULL;
+    smurf_status status = SMURF_OK;
+    if (model) {
+        status = smurf_trainer_model(s->trainer, &best, err);
+        if (!status) status = smurf_model_save(best, s->model_path, err);
+        smurf_model_free(best);
+    }
+    return status ? status : smurf_trainer_save(s->trainer, s->resume_path, err);
+}
+
+static int run(struct session *s)
+{
+    smurf_error err;
+    smurf_trainer_progress(s->trainer, terminal_progress, NULL);
+    while (!smurf_trainer_done(s->trainer)) {
+        smurf_epoch epoch;
+        smurf_status status = smurf_trainer_epoch(s->trainer, &epoch, &err);
+        if (status == SMURF_ERROR_CANCELLED) {
+            smurf_error failed;
+            terminal_clear();
+            if (keep(s, false, &failed)) return report_error(&failed);
+            fprintf(stderr, "smurf: stopped; go on with the same command and --resume\n");
+            return 1;
+        }
+        if (status) return report_error(&err);
+        s->seconds += epoch.seconds;
+        if (epoch.best) s->best = epoch;
+        log_epoch(s->log, &epoch);
+        show_epoch(&epoch);
+        if (keep(s, epoch.best, &err)) return report_error(&err);
+    }
+    smurf_model *model;
+    if (smurf_model_load(&model, s->model_path, &err)) return report_error(&err);
+    show_result(&s->best, model, s->model_path, s->seconds);
+    smurf_model_free(model);
+    return 0;
+}
+
+static int begin(struct session *s, const struct train_options *o, const smurf_split *split)
+{
+    smurf_error err;
+    smurf_status status;
+    s->model_path = o->output;
+    s->resume_path = resume_path(o->output);
+    if (o->log && !(s->log = fopen(o->log, o->resume ? "a" : "w"))) {
+        fprintf(stderr, "smurf: cannot write '%s': %s\n", o->log, strerror(errno));
+        return 1;
+    }
+    if (o->resume) {
+        status = smurf_trainer_resume(&s->trainer, s->resume_path, split->train, split->dev, (int)common.threads, &err);
+    } else {
+        smurf_train_config config;
+        int wrong = configure(&config, o, split->train);
+        if (wrong) return wrong;
+        status = smurf_trainer_new(&s->trainer, &config, split->train, split->dev, &err);
+    }
+    return status ? report_error(&err) : 0;
+}
+
+static void list_presets(FILE *out)
+{
+    char line[512] = "";
+    for (size_t i = 0, n = 0; smurf_train_preset_name(i) && n < sizeof line; i++)
+        n += (size_t)snprintf(line + n, sizeof line - n, "%s%s", i ? " " : "", smurf_train_preset_name(i));
+    fprintf(out, "\nPresets\n  ");
+    print_wrapped(out, line, 2, 2);
+}
+
+int command_train(int argc, char **argv)
+{
+    static struct option options[SETTINGS_MOST + 40];
+    struct dataset_options data = {.history = NOT_GIVEN};
+    struct train_options o = {.output = "model.safetensors", .preset = "default"};
+    const struct option fixed[] = {
+        {'o', "output", OPTION_TEXT, &o.output, "FILE", "the model (default: model.safetensors); FILE.resume stands beside it"},
+        {0, "preset", OPTION_TEXT, &o.preset, "NAME", "settings to start from (default: default, which looks at the data)"},
+        {0, "resume", OPTION_FLAG, &o.resume, NULL, "go on where an interrupted run stopped"},
+        {0, "log", OPTION_TEXT, &o.log, "FILE", "one JSON object a line, one an epoch"},
+        DATASET_OPTIONS(data),
+    };
+    size_t n = sizeof fixed / sizeof *fixed;
+    memcpy(options, fixed, sizeof fixed);
+    for (size_t i = 0; smurf_train_setting_name(i) && i < SETTINGS_MOST; i++) {
+        const char *name = smurf_train_setting_name(i);
+        if (strcmp(name, "dither") == 0) continue; /* --dither of the data does it */
+        options[n++] = (struct option){0, name, OPTION_TEXT, &o.setting[i], "VALUE", smurf_train_setting_about(i)};
+    }
+    options[n] = (struct option){0, NULL, OPTION_FLAG, NULL, NULL, NULL};
+    const struct usage usage = {
+        .command = "train",
+        .arguments = "DATA",
+        .summary = "Trains a model of the next event on DATA and keeps the one with the lowest dev loss.",
+        .about = "DATA is a directory that holds train and dev, or a file with --split 8:1:1 or\n"
+                 "--split-at; a file alone is split 8:1:1. Without options the settings are chosen\n"
+                 "by looking at the data. Ctrl-C finishes the step, saves, and says how to go on.",
+        .example = "  smurf simulate hawkes --sequences 200 -o demo/\n"
+                   "  smurf train demo/ -o model.safetensors --epochs 2",
+        .options = options,
+        .least = 1,
+        .most = 1,
+        .more = list_presets,
+    };
+    parse_options(&usage, argc, argv);
+    smurf_split split;
+    struct session session = {0};
+    struct stat about;
+    bool directory = stat(argv[0], &about) == 0 && S_ISDIR(about.st_mode);
+    if (!directory && !data.split && !data.split_at) data.split = "8:1:1";
+    int status = dataset_load(&split, argv[0], &data);
+    if (!status) status = begin(&session, &o, &split);
+    if (!status) status = run(&session);
+    if (session.log && fclose(session.log) != 0 && !status) {
+        fprintf(stderr, "smurf: cannot write '%s'\n", o.log);
+        status = 1;
+    }
+    free(session.resume_path);
+    smurf_trainer_free(session.trainer);
+    smurf_split_release(&split);
+    return status;
+}

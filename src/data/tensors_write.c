@@ -1,0 +1,112 @@
+/* tensors_write.c - see tensors.h. jansson makes the header, with keys in the order in which they were added.
+ */
+#include "data/tensors.h"
+
+#include "data/sink.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGN = 64, LENGTH = 8 };
+
+/* Adds a value (taken over, may be NULL) under a key that must be new. */
+static smurf_status add(json_t *object, const char *what, const char *key, json_t *value, smurf_error *err)
+{
+    smurf_status status = SMURF_OK;
+    json_t *checked = key ? json_string(key) : NULL; /* NULL too where the text is no UTF-8 */
+    if (!checked)
+        status = smurf_fail(err, SMURF_ERROR_ARGUMENT, "the %s '%.200s' cannot be written: it must be UTF-8",
+                            what, key ? key : "");
+    else if (json_object_get(object, key))
+        status = smurf_fail(err, SMURF_ERROR_ARGUMENT, "the %s '%.200s' is there twice", what, key);
+    else if (!value || json_object_set(object, key, value) != 0)
+        status = smurf_fail_memory(err);
+    json_decref(checked);
+    json_decref(value);
+    return status;
+}
+
+static smurf_status add_texts(json_t *header, const struct tensor_text *text, size_t texts, smurf_error *err)
+{
+    if (texts == 0) return SMURF_OK;
+    json_t *object = json_object();
+    smurf_status status = object ? SMURF_OK : smurf_fail_memory(err);
+    for (size_t i = 0; i < texts && !status; i++) {
+        json_t *value = text[i].value ? json_string(text[i].value) : NULL;
+        status = value ? add(object, "key", text[i].key, value, err)
+                       : smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                                    "the text of '%.200s' cannot be written: it must be UTF-8",
+                                    text[i].key ? text[i].key : "");
+    }
+    if (!status) status = add(header, "key", "__metadata__", json_incref(object), err);
+    json_decref(object);
+    return status;
+}
+
+/* Its bytes lie from *at on; *at moves behind them. */
+static smurf_status add_tensor(json_t *header, const struct tensor *tensor, size_t *at, smurf_error *err)
+{
+    size_t bytes = smurf_tensor_bytes(tensor), begin = *at;
+    if (!tensor->name || !*tensor->name || strcmp(tensor->name, "__metadata__") == 0)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "a tensor cannot have the name '%s'",
+                          tensor->name ? tensor->name : "");
+    if (bytes > PTRDIFF_MAX - begin)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "tensor '%.200s' cannot have this type and shape",
+                          tensor->name);
+    if (bytes && !tensor->data)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "tensor '%.200s' has no data", tensor->name);
+    *at += bytes;
+    json_t *shape = json_array();
+    for (int i = 0; i < tensor->rank; i++)
+        if (json_array_append_new(shape, json_integer((json_int_t)tensor->shape[i])) != 0) {
+            json_decref(shape);
+            return smurf_fail_memory(err);
+        }
+    json_t *entry = json_pack("{s:s, s:o, s:[I, I]}", "dtype", smurf_tensor_type_name(tensor->type), "shape",
+                              shape, "data_offsets", (json_int_t)begin, (json_int_t)*at);
+    return add(header, "tensor", tensor->name, entry, err);
+}
+
+/* The header as text, unpadded; freed by the caller. */
+static smurf_status make_header(char **out, const struct tensor *tensor, size_t tensors,
+                                const struct tensor_text *text, size_t texts, smurf_error *err)
+{
+    json_t *header = json_object();
+    smurf_status status = header ? add_texts(header, text, texts, err) : smurf_fail_memory(err);
+    size_t at = 0;
+    for (size_t i = 0; i < tensors && !status; i++) status = add_tensor(header, &tensor[i], &at, err);
+    *out = status ? NULL : json_dumps(header, JSON_COMPACT);
+    if (!status && !*out) status = smurf_fail_memory(err);
+    json_decref(header);
+    return status;
+}
+
+smurf_status smurf_tensors_write(const char *path, const struct tensor *tensor, size_t tensors,
+                                 const struct tensor_text *text, size_t texts, smurf_error *err)
+{
+    struct sink sink;
+    char *header;
+    smurf_status status = make_header(&header, tensor, tensors, text, texts, err);
+    if (status) return status;
+    size_t used = strlen(header), pad = (ALIGN - (LENGTH + used) % ALIGN) % ALIGN;
+    if (used + pad > TENSOR_HEADER_LIMIT)
+        status = smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                            "cannot write '%s': names and texts take %zu bytes, %d are allowed", path,
+                            used + pad, TENSOR_HEADER_LIMIT);
+    else
+        status = smurf_sink_open(&sink, path, false, err);
+    if (!status) {
+        uint64_t length = used + pad;
+        smurf_sink_bytes(&sink, &length, LENGTH);
+        smurf_sink_bytes(&sink, header, used);
+        for (size_t i = 0; i < pad; i++) smurf_sink_char(&sink, ' ');
+        for (size_t i = 0; i < tensors && !sink.status; i++) {
+            size_t bytes = smurf_tensor_bytes(&tensor[i]);
+            if (bytes) smurf_sink_bytes(&sink, tensor[i].data, bytes);
+        }
+        status = smurf_sink_commit(&sink, err);
+    }
+    free(header);
+    return status;
+}

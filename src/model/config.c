@@ -1,0 +1,242 @@
+/* config.c - see config.h. Adding a setting is one field in smurf.h and one line in the table below. */
+#include "model/config.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum setting_kind { SETTING_COUNT, SETTING_FLAG, SETTING_NUMBER, SETTING_SEED, SETTING_WORD, SETTING_CHOICE, SETTING_LIST };
+
+struct setting {
+    const char *name;
+    enum setting_kind kind;
+    size_t at;            /* offset in the config */
+    double low, high;     /* of numbers and counts */
+    const char *choices;  /* words of a choice, in the order of their numbers; the two words of a flag */
+    const char *about;
+};
+
+#define AT(field) offsetof(smurf_train_config, field)
+static const struct setting settings[] = {
+    {"width", SETTING_COUNT, AT(width), 2, 4096, NULL, "width of the encoder, an even number"},
+    {"heads", SETTING_COUNT, AT(heads), 1, 256, NULL, "attention heads"},
+    {"head-width", SETTING_COUNT, AT(head_width), 1, 128, NULL, "width of an attention head"},
+    {"layers", SETTING_COUNT, AT(layers), 1, 24, NULL, "layers of the encoder"},
+    {"inner", SETTING_COUNT, AT(inner), 1, 65536, NULL, "width of the layers' inner maps"},
+    {"activation", SETTING_CHOICE, AT(relu), 0, 0, "gelu relu", "of the inner maps: gelu or relu"},
+    {"dropout", SETTING_NUMBER, AT(dropout), 0, 0.95, NULL, "share of activations dropped while training"},
+    {"gap-feature", SETTING_CHOICE, AT(gap_feature), 0, 0, "off on", "show the gap before each event: on or off"},
+    {"clock", SETTING_CHOICE, AT(raw_clock), 0, 0, "since-first raw", "time the encoder sees: since-first or raw"},
+    {"head", SETTING_CHOICE, AT(score), 0, 0, "intensity score", "what the head gives: intensity or score"},
+    {"scale", SETTING_CHOICE, AT(scale), 0, 0, "none mean log", "time scale: none, mean or log"},
+    {"objective", SETTING_WORD, AT(objective), 0, 0, NULL, "dsm, sm, wsm or mle"},
+    {"points", SETTING_COUNT, AT(points), 1, 512, NULL, "dsm: perturbations of each event"},
+    {"nodes", SETTING_COUNT, AT(nodes), 2, 256, NULL, "mle: nodes of the quadrature"},
+    {"sigma", SETTING_LIST, AT(sigma), 1e-6, 1e3, NULL, "dsm: noise on the scaled axis; several separated by commas"},
+    {"noise", SETTING_CHOICE, AT(multiplicative), 0, 0, "additive multiplicative", "dsm: additive or multiplicative"},
+    {"gradient", SETTING_CHOICE, AT(stop_gradient), 0, 0, "full stop", "dsm: full, or stop at lambda'/lambda"},
+    {"alpha", SETTING_NUMBER, AT(alpha), 0, 1e6, NULL, "weight of the objective beside the type loss"},
+    {"smoothing", SETTING_NUMBER, AT(smoothing), 0, 0.99, NULL, "of type labels"},
+    {"type-loss", SETTING_CHOICE, AT(type_at_truth), 0, 0, "perturbed truth", "at the perturbed gaps or at the truth"},
+    {"dither", SETTING_NUMBER, AT(dither), 0, 1e300, NULL, "tick to spread gaps within while training; 0: none"},
+    {"batch", SETTING_COUNT, AT(batch), 1, 65536, NULL, "sequences in a step"},
+    {"rate", SETTING_NUMBER, AT(rate), 0, 10, NULL, "learning rate"},
+    {"schedule", SETTING_CHOICE, AT(schedule), 0, 0, "constant cosine plateau", "of the rate: constant, cosine or plateau"},
+    {"cosine-epochs", SETTING_COUNT, AT(cosine_epochs), 0, 1e6, NULL, "where the cosine ends; 0: at the last epoch"},
+    {"warmup", SETTING_COUNT, AT(warmup), 0, 1e9, NULL, "steps over which the rate rises"},
+    {"clip", SETTING_NUMBER, AT(clip), 0, 1e300, NULL, "largest norm of the gradient; 0: none"},
+    {"average", SETTING_NUMBER, AT(average), 0, 0.99999999, NULL, "decay of the average of the weights; 0: none"},
+    {"epochs", SETTING_COUNT, AT(epochs), 1, 1e6, NULL, "epochs at most"},
+    {"patience", SETTING_COUNT, AT(patience), 0, 1e6, NULL, "epochs without a better dev loss before stopping; 0: never stop"},
+};
+enum { SETTINGS = sizeof settings / sizeof *settings };
+
+void smurf_train_config_init(smurf_train_config *c)
+{
+    *c = (smurf_train_config){.size = sizeof *c,
+                              .width = 64,
+                              .heads = 4,
+                              .head_width = 16,
+                              .layers = 2,
+                              .inner = 256,
+                              .dropout = 0.1,
+                              .gap_feature = 1,
+                              .scale = SMURF_SCALE_LOG,
+                              .objective = "mle",
+                              .points = 100,
+                              .nodes = 24,
+                              .sigma = {0.1},
+                              .alpha = 1,
+                              .type_at_truth = 1,
+                              .batch = 8,
+                              .rate = 1e-3,
+                              .schedule = 1,
+                              .epochs = 30,
+                              .patience = 6,
+                              .seed = 1};
+}
+
+smurf_train_config smurf_train_config_copy(const smurf_train_config *given)
+{
+    smurf_train_config config;
+    smurf_train_config_init(&config);
+    if (given) memcpy(&config, given, given->size < sizeof config ? given->size : sizeof config);
+    config.size = sizeof config;
+    return config;
+}
+
+/* ---- By name --------------------------------------------------------------------------------- */
+
+const char *smurf_train_setting_name(size_t index)
+{
+    return index < SETTINGS ? settings[index].name : NULL;
+}
+
+const char *smurf_train_setting_about(size_t index)
+{
+    return index < SETTINGS ? settings[index].about : NULL;
+}
+
+static const struct setting *find(const char *name, smurf_error *err)
+{
+    for (size_t i = 0; i < SETTINGS; i++)
+        if (strcmp(settings[i].name, name) == 0) return &settings[i];
+    smurf_fail(err, SMURF_ERROR_ARGUMENT, "there is no setting '%s'", name);
+    return NULL;
+}
+
+/* The number of a word in a list, or -1. */
+static int choice(const char *words, const char *word)
+{
+    size_t n = strlen(word);
+    for (int i = 0; *words; i++) {
+        size_t length = strcspn(words, " ");
+        if (length == n && strncmp(words, word, n) == 0) return i;
+        words += length + (words[length] == ' ');
+    }
+    return -1;
+}
+
+static smurf_status wrong(const struct setting *s, const char *value, smurf_error *err)
+{
+    if (s->choices)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "%s '%s' is not one of: %s", s->name, value, s->choices);
+    return smurf_fail(err, SMURF_ERROR_ARGUMENT, "%s '%s' is not a %s from %g to %g", s->name, value,
+                      s->kind == SETTING_COUNT ? "whole number" : "number", s->low, s->high);
+}
+
+static bool parse_number(const struct setting *s, const char *text, char **end, double *out)
+{
+    *out = strtod(text, end);
+    return *end != text && *out >= s->low && *out <= s->high;
+}
+
+static smurf_status set_list(const struct setting *s, double *list, const char *value, smurf_error *err)
+{
+    double values[SMURF_SIGMAS] = {0};
+    char *end = NULL;
+    const char *p = value;
+    for (int i = 0; i < SMURF_SIGMAS; i++) {
+        if (!parse_number(s, p, &end, &values[i]) || (*end && *end != ',')) return wrong(s, value, err);
+        if (!*end) {
+            memcpy(list, values, sizeof values);
+            return SMURF_OK;
+        }
+        p = end + 1;
+    }
+    return smurf_fail(err, SMURF_ERROR_ARGUMENT, "%s takes at most %d values", s->name, SMURF_SIGMAS);
+}
+
+smurf_status smurf_train_config_set(smurf_train_config *config, const char *name, const char *value, smurf_error *err)
+{
+    const struct setting *s = find(name, err);
+    if (!s) return SMURF_ERROR_ARGUMENT;
+    char *field = (char *)config + s->at, *end = NULL;
+    double number;
+    switch (s->kind) {
+    case SETTING_LIST: return set_list(s, (double *)(void *)field, value, err);
+    case SETTING_WORD:
+        if (strlen(value) >= sizeof config->objective) return wrong(s, value, err);
+        strcpy(field, value);
+        return SMURF_OK;
+    case SETTING_CHOICE:
+    case SETTING_FLAG: {
+        int word = choice(s->choices, value);
+        if (word < 0) return wrong(s, value, err);
+        memcpy(field, &word, sizeof word);
+        return SMURF_OK;
+    }
+    default:
+        if (!parse_number(s, value, &end, &number) || *end) return wrong(s, value, err);
+        if (s->kind == SETTING_NUMBER) {
+            memcpy(field, &number, sizeof number);
+        } else {
+            if (number != floor(number)) return wrong(s, value, err);
+            size_t count = (size_t)number;
+            memcpy(field, &count, sizeof count);
+        }
+        return SMURF_OK;
+    }
+}
+
+smurf_status smurf_train_config_get(const smurf_train_config *config, const char *name, char *text, size_t n,
+                                    smurf_error *err)
+{
+    const struct setting *s = find(name, err);
+    if (!s) return SMURF_ERROR_ARGUMENT;
+    const char *field = (const char *)config + s->at;
+    double number[SMURF_SIGMAS];
+    size_t count, used = 0;
+    int flag;
+    switch (s->kind) {
+    case SETTING_WORD: snprintf(text, n, "%s", field); break;
+    case SETTING_NUMBER:
+        memcpy(number, field, sizeof *number);
+        snprintf(text, n, "%.17g", number[0]);
+        break;
+    case SETTING_LIST:
+        memcpy(number, field, sizeof number);
+        for (int i = 0; i < SMURF_SIGMAS && (number[i] != 0 || i == 0) && used < n; i++)
+            used += (size_t)snprintf(text + used, n - used, "%s%.17g", i ? "," : "", number[i]);
+        break;
+    case SETTING_CHOICE:
+    case SETTING_FLAG: {
+        const char *word = s->choices;
+        memcpy(&flag, field, sizeof flag);
+        for (int i = 0; i < flag && *word; i++) word += strcspn(word, " ") + 1;
+        snprintf(text, n, "%.*s", (int)strcspn(word, " "), word);
+        break;
+    }
+    default:
+        memcpy(&count, field, sizeof count);
+        snprintf(text, n, "%zu", count);
+    }
+    return SMURF_OK;
+}
+
+/* ---- Checking -------------------------------------------------------------------------------- */
+
+smurf_status smurf_train_config_check(const smurf_train_config *given, smurf_error *err)
+{
+    smurf_train_config c = smurf_train_config_copy(given), again = c;
+    for (size_t i = 0; i < SETTINGS; i++) { /* what reads back from its text is in range */
+        char text[512];
+        smurf_status status = smurf_train_config_get(&c, settings[i].name, text, sizeof text, err);
+        if (!status) status = smurf_train_config_set(&again, settings[i].name, text, err);
+        if (status) return status;
+    }
+    if (c.width % 2) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "width %zu must be even", c.width);
+    bool mle = strcmp(c.objective, "mle") == 0, dsm = strcmp(c.objective, "dsm") == 0;
+    if (!mle && !dsm && strcmp(c.objective, "sm") != 0 && strcmp(c.objective, "wsm") != 0)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "objective '%s' is not one of: dsm sm wsm mle", c.objective);
+    if (mle && c.score)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "objective mle needs an intensity: leave out head=score");
+    if (dsm && c.multiplicative && c.scale == SMURF_SCALE_LOG)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                          "multiplicative noise needs gaps above 0: use scale none or mean (log time has additive noise)");
+    if (!(c.rate > 0)) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "rate must be above 0");
+    return SMURF_OK;
+}

@@ -1,0 +1,341 @@
+/*
+ * encoder.c - see encoder.h.
+ *
+ * Rows are independent of each other in all but attention, so a layer is two parallel loops forward (rows up to the queries,
+ * keys and values; attention by sequence and head; then rows again, joined with the next layer's first) and three backward. Rows are
+ * cut into chunks that depend on n only. Gradients of weights are sums over all rows: each block of outputs is one product, done
+ * by one thread, so every sum has one order.
+ */
+#include "model/encoder.h"
+
+#include "op/attention.h"
+#include "op/dropout.h"
+#include "op/embed.h"
+#include "op/linear.h"
+#include "op/norm.h"
+
+#include <string.h>
+
+static const double norm_eps = 1e-6;
+
+/* Rows of a chunk at least; outputs of a block of a weight's gradient. */
+enum { CHUNK = 24, BLOCK = 32 };
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+/* Activations of one layer. */
+struct layer_memory {
+    real *in;           /* (n x width) */
+    real *q, *k, *v, *o; /* (n x heads*head_width) */
+    real *lse;          /* (n x heads) */
+    real *s1, *x1;      /* (n x width): before and after the first norm */
+    real *f;            /* (n x inner): before the activation */
+    real *s2;           /* (n x width): before the second norm */
+};
+
+struct memory {
+    struct layer_memory layer[LAYERS_MOST];
+    real *z, *x;       /* (n x width): temporal encoding; output of the last layer */
+    real *gap_h;       /* (n x GAP_UNITS) */
+    real *dx, *dx1, *ds1, *dy1, *dy2; /* (n x width) */
+    real *g, *df;      /* (n x inner) */
+    real *dq, *dk, *dv, *dout; /* (n x heads*head_width) */
+    real *delta;       /* (n x heads) */
+    real *scratch;     /* of attention */
+    size_t used;
+};
+
+static real *take(struct memory *m, real *base, size_t n)
+{
+    real *piece = base ? base + m->used : NULL;
+    m->used += (n + 15) & ~(size_t)15;
+    return piece;
+}
+
+/* Lays out the memory; with base NULL it only counts. */
+static void lay_out(struct memory *m, const struct encoder_shape *s, size_t n, int threads, real *base)
+{
+    size_t d = s->width, hw = s->heads * s->head_width;
+    m->used = 0;
+    for (size_t l = 0; l < s->layers; l++) {
+        struct layer_memory *a = &m->layer[l];
+        a->in = take(m, base, n * d);
+        a->q = take(m, base, n * hw);
+        a->k = take(m, base, n * hw);
+        a->v = take(m, base, n * hw);
+        a->o = take(m, base, n * hw);
+        a->lse = take(m, base, n * s->heads);
+        a->s1 = take(m, base, n * d);
+        a->x1 = take(m, base, n * d);
+        a->f = take(m, base, n * s->inner);
+        a->s2 = take(m, base, n * d);
+    }
+    m->z = take(m, base, n * d);
+    m->x = take(m, base, n * d);
+    m->gap_h = take(m, base, s->gap_feature ? n * GAP_UNITS : 0);
+    m->dx = take(m, base, n * d);
+    m->dx1 = take(m, base, n * d);
+    m->ds1 = take(m, base, n * d);
+    m->dy1 = take(m, base, n * d);
+    m->dy2 = take(m, base, n * d);
+    m->g = take(m, base, n * s->inner);
+    m->df = take(m, base, n * s->inner);
+    m->dq = take(m, base, n * hw);
+    m->dk = take(m, base, n * hw);
+    m->dv = take(m, base, n * hw);
+    m->dout = take(m, base, n * hw);
+    m->delta = take(m, base, n * s->heads);
+    m->scratch = take(m, base, OP(attention_scratch)(s->heads, s->head_width, threads));
+}
+
+size_t OP(encoder_memory)(const struct encoder_shape *shape, size_t n, int threads)
+{
+    struct memory m;
+    lay_out(&m, shape, n, threads, NULL);
+    return m.used;
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+/* What the row-wise parts of a pass need. */
+struct pass {
+    const struct op_run *run;
+    const struct encoder_shape *s;
+    const struct encoder_params *at;
+    const real *slab;
+    struct memory *m;
+    size_t n;
+};
+
+/* Which tensors are dropped: three to a layer, and attention's weights. */
+enum drop { DROP_ATTENTION, DROP_OUT, DROP_INNER, DROP_OUTER, DROPS };
+
+static struct op_dropout drop_of(const struct pass *p, size_t layer, enum drop which)
+{
+    return (struct op_dropout){p->s->dropout, layer * DROPS + which};
+}
+
+/* x (rows i0 .. i0+n-1 of a tensor, d wide) times the mask. Rows start at multiples of 8 elements of it. */
+static void drop_rows(const struct pass *p, struct op_dropout drop, size_t i0, size_t n, size_t d, real *x)
+{
+    enum { PIECE = 512 };
+    real factor[PIECE];
+    if (!(drop.rate > 0)) return;
+    size_t stride = (d + 7) & ~(size_t)7;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < d; k += PIECE) {
+            size_t m = d - k < PIECE ? d - k : PIECE;
+            OP(dropout_factors)(p->run, drop, (i0 + i) * stride + k, factor, m);
+            for (size_t j = 0; j < m; j++) x[i * d + k + j] *= factor[j];
+        }
+}
+
+static void add_rows(size_t n, const real *a, real *x)
+{
+    for (size_t i = 0; i < n; i++) x[i] += a[i];
+}
+
+/* in = x + z, then queries, keys and values; rows i0 .. i0+n-1. x may be in. */
+static void project_rows(const struct pass *p, size_t layer, size_t i0, size_t n, const real *x)
+{
+    const struct encoder_layer *e = &p->at->layer[layer];
+    struct layer_memory *a = &p->m->layer[layer];
+    size_t d = p->s->width, hw = p->s->heads * p->s->head_width;
+    real *in = a->in + i0 * d;
+    for (size_t i = 0; i < n * d; i++) in[i] = x[i] + p->m->z[i0 * d + i];
+    OP(linear_forward)(n, d, hw, in, p->slab + e->query, NULL, a->q + i0 * hw);
+    OP(linear_forward)(n, d, hw, in, p->slab + e->key, NULL, a->k + i0 * hw);
+    OP(linear_forward)(n, d, hw, in, p->slab + e->value, NULL, a->v + i0 * hw);
+}
+
+/* Drop(f(f_in)), the input of the outer map. */
+static void inner_rows(const struct pass *p, size_t layer, size_t i0, size_t n, real *g)
+{
+    OP(activation_forward)(p->s->activation, n * p->s->inner, p->m->layer[layer].f + i0 * p->s->inner, g);
+    drop_rows(p, drop_of(p, layer, DROP_INNER), i0, n, p->s->inner, g);
+}
+
+/* From attention's output to the layer's, rows i0 .. i0+n-1 of x. */
+static void finish_rows(const struct pass *p, size_t layer, size_t i0, size_t n)
+{
+    const struct encoder_layer *e = &p->at->layer[layer];
+    struct layer_memory *a = &p->m->layer[layer];
+    size_t d = p->s->width, hw = p->s->heads * p->s->head_width, inner = p->s->inner;
+    real *s1 = a->s1 + i0 * d, *x1 = a->x1 + i0 * d, *s2 = a->s2 + i0 * d, *g = p->m->g + i0 * inner;
+    OP(linear_forward)(n, hw, d, a->o + i0 * hw, p->slab + e->out, p->slab + e->out_bias, s1);
+    drop_rows(p, drop_of(p, layer, DROP_OUT), i0, n, d, s1);
+    add_rows(n * d, a->in + i0 * d, s1);
+    OP(norm_forward)(n, d, norm_eps, s1, p->slab + e->gain1, p->slab + e->bias1, x1);
+
+    OP(linear_forward)(n, d, inner, x1, p->slab + e->inner, p->slab + e->inner_bias, a->f + i0 * inner);
+    inner_rows(p, layer, i0, n, g);
+    OP(linear_forward)(n, inner, d, g, p->slab + e->outer, p->slab + e->outer_bias, s2);
+    drop_rows(p, drop_of(p, layer, DROP_OUTER), i0, n, d, s2);
+    add_rows(n * d, x1, s2);
+    OP(norm_forward)(n, d, norm_eps, s2, p->slab + e->gain2, p->slab + e->bias2, p->m->x + i0 * d);
+}
+
+/* ---- Forward --------------------------------------------------------------------------------- */
+
+static void start_rows(const struct pass *p, const struct encoder_input *input, size_t i0, size_t n)
+{
+    size_t d = p->s->width;
+    real *x = p->m->x + i0 * d;
+    OP(temporal_forward)(n, d, input->time + i0, p->m->z + i0 * d);
+    OP(embed_forward)(n, d, input->type + i0, p->slab + p->at->embedding, x);
+    if (p->s->gap_feature)
+        OP(gap_feature_forward)(n, d, GAP_UNITS, (const real *)input->gap + i0, p->slab + p->at->gap_v,
+                                p->slab + p->at->gap_c, p->slab + p->at->gap_table, p->m->gap_h + i0 * GAP_UNITS, x);
+}
+
+const real *OP(encoder_forward)(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
+                                const real *slab, const struct encoder_input *input, real *memory)
+{
+    struct memory m;
+    lay_out(&m, shape, input->n, run->threads, memory);
+    const struct pass p = {run, shape, at, slab, &m, input->n};
+    size_t chunks = op_chunks(input->n, CHUNK), d = shape->width;
+    for (size_t l = 0; l <= shape->layers; l++) {
+#pragma omp parallel for schedule(static) num_threads(run->threads)
+        for (size_t c = 0; c < chunks; c++) {
+            size_t i0 = op_chunk_start(input->n, chunks, c), n = op_chunk_start(input->n, chunks, c + 1) - i0;
+            if (l == 0)
+                start_rows(&p, input, i0, n);
+            else
+                finish_rows(&p, l - 1, i0, n);
+            if (l < shape->layers) project_rows(&p, l, i0, n, m.x + i0 * d);
+        }
+        if (l < shape->layers)
+            OP(attention_forward)(run, &input->rows, shape->heads, shape->head_width, drop_of(&p, l, DROP_ATTENTION),
+                                  m.layer[l].q, m.layer[l].k, m.layer[l].v, m.layer[l].o, m.layer[l].lse, m.scratch);
+    }
+    return m.x;
+}
+
+/* ---- Backward -------------------------------------------------------------------------------- */
+
+/* From the gradient of the layer's output (dx) to that of attention's output (dout); rows i0 .. i0+n-1. */
+static void unfinish_rows(const struct pass *p, size_t layer, size_t i0, size_t n)
+{
+    const struct encoder_layer *e = &p->at->layer[layer];
+    struct memory *m = p->m;
+    struct layer_memory *a = &m->layer[layer];
+    size_t d = p->s->width, hw = p->s->heads * p->s->head_width, inner = p->s->inner;
+    real *dx1 = m->dx1 + i0 * d, *ds1 = m->ds1 + i0 * d, *dy1 = m->dy1 + i0 * d, *dy2 = m->dy2 + i0 * d;
+    real *df = m->df + i0 * inner;
+
+    OP(norm_backward)(n, d, norm_eps, a->s2 + i0 * d, p->slab + e->gain2, m->dx + i0 * d, dx1); /* gradient of s2 */
+    memcpy(dy2, dx1, n * d * sizeof *dy2);
+    drop_rows(p, drop_of(p, layer, DROP_OUTER), i0, n, d, dy2);
+    OP(linear_backward)(n, inner, d, dy2, p->slab + e->outer, 0, df);
+    drop_rows(p, drop_of(p, layer, DROP_INNER), i0, n, inner, df);
+    OP(activation_backward)(p->s->activation, n * inner, a->f + i0 * inner, df, df);
+    inner_rows(p, layer, i0, n, m->g + i0 * inner);
+    OP(linear_backward)(n, d, inner, df, p->slab + e->inner, 1, dx1); /* now the gradient of x1 */
+
+    OP(norm_backward)(n, d, norm_eps, a->s1 + i0 * d, p->slab + e->gain1, dx1, ds1);
+    memcpy(dy1, ds1, n * d * sizeof *dy1);
+    drop_rows(p, drop_of(p, layer, DROP_OUT), i0, n, d, dy1);
+    OP(linear_backward)(n, hw, d, dy1, p->slab + e->out, 0, m->dout + i0 * hw);
+}
+
+/* From the gradients of queries, keys and values to that of the layer's input: into dnext. */
+static void unproject_rows(const struct pass *p, size_t layer, size_t i0, size_t n, real *dnext)
+{
+    const struct encoder_layer *e = &p->at->layer[layer];
+    struct memory *m = p->m;
+    size_t d = p->s->width, hw = p->s->heads * p->s->head_width;
+    real *dx = dnext + i0 * d;
+    memcpy(dx, m->ds1 + i0 * d, n * d * sizeof *dx);
+    OP(linear_backward)(n, d, hw, m->dq + i0 * hw, p->slab + e->query, 1, dx);
+    OP(linear_backward)(n, d, hw, m->dk + i0 * hw, p->slab + e->key, 1, dx);
+    OP(linear_backward)(n, d, hw, m->dv + i0 * hw, p->slab + e->value, 1, dx);
+}
+
+/* One gradient of a linear map, as work to be cut into blocks of outputs. */
+struct weight_work {
+    const real *x, *dy;
+    size_t in, out;
+    real *dw, *db;
+};
+
+enum { WORKS = 6 };
+static void list_works(const struct pass *p, size_t layer, real *grad, struct weight_work work[WORKS])
+{
+    const struct encoder_layer *e = &p->at->layer[layer];
+    const struct memory *m = p->m;
+    const struct layer_memory *a = &m->layer[layer];
+    size_t d = p->s->width, hw = p->s->heads * p->s->head_width, inner = p->s->inner;
+    work[0] = (struct weight_work){a->in, m->dq, d, hw, grad + e->query, NULL};
+    work[1] = (struct weight_work){a->in, m->dk, d, hw, grad + e->key, NULL};
+    work[2] = (struct weight_work){a->in, m->dv, d, hw, grad + e->value, NULL};
+    work[3] = (struct weight_work){a->o, m->dy1, hw, d, grad + e->out, grad + e->out_bias};
+    work[4] = (struct weight_work){a->x1, m->df, d, inner, grad + e->inner, grad + e->inner_bias};
+    work[5] = (struct weight_work){m->g, m->dy2, inner, d, grad + e->outer, grad + e->outer_bias};
+}
+
+static void norm_gradients(const struct pass *p, size_t layer, int which, real *grad)
+{
+    const struct encoder_layer *e = &p->at->layer[layer];
+    const struct memory *m = p->m;
+    const struct layer_memory *a = &m->layer[layer];
+    if (which == 0)
+        OP(norm_gradient)(p->n, p->s->width, norm_eps, a->s1, m->dx1, grad + e->gain1, grad + e->bias1);
+    else
+        OP(norm_gradient)(p->n, p->s->width, norm_eps, a->s2, m->dx, grad + e->gain2, grad + e->bias2);
+}
+
+/* All that is summed over rows, and the rows' way to the layer below, side by side: none depends on another. */
+static void gradients(const struct pass *p, size_t layer, real *grad, real *dnext)
+{
+    struct weight_work work[WORKS];
+    list_works(p, layer, grad, work);
+    size_t chunks = op_chunks(p->n, CHUNK), blocks[WORKS + 1] = {0};
+    for (int w = 0; w < WORKS; w++) blocks[w + 1] = blocks[w] + (work[w].out + BLOCK - 1) / BLOCK;
+    size_t items = 2 + chunks + blocks[WORKS];
+#pragma omp parallel for schedule(dynamic) num_threads(p->run->threads)
+    for (size_t i = 0; i < items; i++) {
+        if (i < 2) {
+            norm_gradients(p, layer, (int)i, grad);
+        } else if (i < 2 + chunks) {
+            size_t i0 = op_chunk_start(p->n, chunks, i - 2), i1 = op_chunk_start(p->n, chunks, i - 1);
+            unproject_rows(p, layer, i0, i1 - i0, dnext);
+        } else {
+            size_t b = i - 2 - chunks, w = 0;
+            while (b >= blocks[w + 1]) w++;
+            size_t from = (b - blocks[w]) * BLOCK, to = from + BLOCK < work[w].out ? from + BLOCK : work[w].out;
+            OP(linear_gradient)(p->n, work[w].in, work[w].out, work[w].x, work[w].dy, from, to, work[w].dw, work[w].db);
+        }
+    }
+}
+
+void OP(encoder_backward)(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
+                          const real *slab, const struct encoder_input *input, real *memory, real *dh, real *grad)
+{
+    struct memory m;
+    lay_out(&m, shape, input->n, run->threads, memory);
+    const struct pass p = {run, shape, at, slab, &m, input->n};
+    size_t chunks = op_chunks(input->n, CHUNK);
+    real *other = m.dx;
+    m.dx = dh; /* the two take turns */
+    for (size_t l = shape->layers; l-- > 0;) {
+#pragma omp parallel for schedule(static) num_threads(run->threads)
+        for (size_t c = 0; c < chunks; c++) {
+            size_t i0 = op_chunk_start(input->n, chunks, c), i1 = op_chunk_start(input->n, chunks, c + 1);
+            unfinish_rows(&p, l, i0, i1 - i0);
+        }
+        OP(attention_backward)(run, &input->rows, shape->heads, shape->head_width, drop_of(&p, l, DROP_ATTENTION),
+                               m.layer[l].q, m.layer[l].k, m.layer[l].v, m.layer[l].o, m.layer[l].lse, m.dout, m.dq, m.dk,
+                               m.dv, m.delta, m.scratch);
+        gradients(&p, l, grad, other);
+        real *swap = m.dx;
+        m.dx = other;
+        other = swap;
+    }
+    OP(embed_gradient)(input->n, shape->width, input->type, m.dx, grad + at->embedding);
+    if (shape->gap_feature) {
+        real dgap[GAP_UNITS];
+        OP(gap_feature_gradient)(input->n, shape->width, GAP_UNITS, input->gap, slab + at->gap_table, m.gap_h, m.dx,
+                                 grad + at->gap_v, grad + at->gap_c, grad + at->gap_table, dgap);
+    }
+}

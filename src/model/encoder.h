@@ -1,0 +1,63 @@
+/*
+ * encoder.h - the Transformer that turns a history into a vector: h_j has seen events 1..j.
+ *
+ *     x = embedding(type) [+ gap feature];   for each layer:
+ *         in = x + z(t)
+ *         x1 = norm(in + drop(attention(in) Wo^T + bo))
+ *         x  = norm(x1 + drop(drop(f(x1 W1^T + b1)) W2^T + b2))
+ *
+ * z(t) is added to the input of every layer. Compiled for float and for double (op.h).
+ */
+#ifndef SMURF_MODEL_ENCODER_H
+#define SMURF_MODEL_ENCODER_H
+
+#include "model/params.h"
+#include "op/activation.h"
+#include "op/op.h"
+
+enum { GAP_UNITS = 16, LAYERS_MOST = 24 };
+
+struct encoder_shape {
+    size_t types, width, heads, head_width, layers, inner;
+    enum activation activation;
+    double dropout;
+    bool gap_feature;
+};
+
+/* Offsets of the parameters in the slab. */
+struct encoder_layer {
+    size_t query, key, value;             /* (heads*head_width x width) */
+    size_t out, out_bias;                 /* (width x heads*head_width), (width) */
+    size_t gain1, bias1, gain2, bias2;    /* (width) */
+    size_t inner, inner_bias;             /* (inner x width), (inner) */
+    size_t outer, outer_bias;             /* (width x inner), (width) */
+};
+struct encoder_params {
+    size_t embedding;          /* (types x width) */
+    size_t gap_v, gap_c, gap_table;
+    struct encoder_layer layer[LAYERS_MOST];
+};
+
+/* Adds the encoder's entries to a table. */
+void smurf_encoder_params(const struct encoder_shape *shape, struct params *params, struct encoder_params *out);
+
+/* What goes in: n events laid end to end. */
+struct encoder_input {
+    struct op_rows rows;
+    size_t n;
+    const uint32_t *type;
+    const double *time;  /* as the temporal encoding sees it */
+    const void *gap;     /* (n) real: standardised log gap before, NaN for none; NULL without gap feature */
+};
+
+/* Reals of memory that a forward and backward pass over up to n events need (forward alone: less). */
+size_t OP(encoder_memory)(const struct encoder_shape *shape, size_t n, int threads);
+
+/* h (n x width) is returned, in `memory`, which must stay untouched until the backward pass. */
+const real *OP(encoder_forward)(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
+                                const real *slab, const struct encoder_input *input, real *memory);
+/* dh (n x width) is used up; gradients are added to grad (a slab). */
+void OP(encoder_backward)(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
+                          const real *slab, const struct encoder_input *input, real *memory, real *dh, real *grad);
+
+#endif

@@ -1,0 +1,288 @@
+/*
+ * model_file.c - see model_file.h.
+ *
+ * The file is safetensors: weights as F32 under their names, and the text "smurf", a JSON object with all that is not a weight.
+ */
+#include "model/model_file.h"
+
+#include "data/data.h"
+#include "model/config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FORMAT_VERSION = 1 };
+
+void smurf_model_free(smurf_model *model)
+{
+    if (!model) return;
+    for (uint32_t k = 0; model->type_name && k < model->types; k++) free(model->type_name[k]);
+    free(model->type_name);
+    free(model->unit);
+    free(model->slab);
+    free(model);
+}
+
+size_t smurf_model_parameters(const smurf_model *model)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < model->model.params.count; i++) n += model->model.params.entry[i].size;
+    return n;
+}
+
+const smurf_train_config *smurf_model_config(const smurf_model *model)
+{
+    return &model->config;
+}
+
+const smurf_scale *smurf_model_scale(const smurf_model *model)
+{
+    return &model->view.scale;
+}
+
+uint32_t smurf_model_types(const smurf_model *model)
+{
+    return model->types;
+}
+
+const char *smurf_model_type_name(const smurf_model *model, uint32_t type)
+{
+    return model->type_name && type < model->types ? model->type_name[type] : NULL;
+}
+
+uint64_t smurf_data_fingerprint(const smurf_data *data)
+{
+    uint64_t h = 0x9E3779B97F4A7C15u ^ data->events;
+    for (size_t s = 0; s < data->sequences; s++) {
+        const smurf_sequence *q = &data->sequence[s];
+        h = (h ^ (uint64_t)q->origin ^ q->length) * 0xD6E8FEB86659FD93u;
+        for (size_t i = 0; i < q->length; i++) {
+            uint64_t bits;
+            memcpy(&bits, &q->time[i], sizeof bits);
+            h = (h ^ bits ^ q->type[i]) * 0xD6E8FEB86659FD93u;
+            h ^= h >> 32;
+        }
+    }
+    return h;
+}
+
+/* ---- To JSON --------------------------------------------------------------------------------- */
+
+static json_t *scale_to_json(const smurf_scale *s)
+{
+    return json_pack("{s:i, s:f, s:f, s:f}", "kind", (int)s->kind, "mean", s->mean, "mu", s->mu, "sd", s->sd);
+}
+
+static json_t *settings_to_json(const smurf_train_config *config)
+{
+    json_t *out = json_object();
+    for (size_t i = 0; smurf_train_setting_name(i); i++) {
+        char text[512];
+        if (smurf_train_config_get(config, smurf_train_setting_name(i), text, sizeof text, NULL)) continue;
+        json_object_set_new(out, smurf_train_setting_name(i), json_string(text));
+    }
+    return out;
+}
+
+json_t *smurf_model_to_json(const smurf_model *m)
+{
+    json_t *names = m->type_name ? json_array() : json_null();
+    for (uint32_t k = 0; m->type_name && k < m->types; k++) json_array_append_new(names, json_string(m->type_name[k]));
+    char print[24];
+    snprintf(print, sizeof print, "%016llx", (unsigned long long)m->fingerprint);
+    return json_pack("{s:i, s:s, s:o, s:I, s:o, s:s, s:b, s:o, s:o, s:f, s:f, s:f, s:s, s:I, s:I, s:o}", "format",
+                     FORMAT_VERSION, "version", smurf_version(), "settings", settings_to_json(&m->config), "types",
+                     (json_int_t)m->types, "type_names", names, "unit", m->unit ? m->unit : "", "calendar", m->calendar,
+                     "scale", scale_to_json(&m->view.scale), "feature", scale_to_json(&m->view.feature), "clock_unit",
+                     m->view.clock_unit, "low", m->low, "high", m->high, "fingerprint", print, "seed",
+                     (json_int_t)m->config.seed, "epoch", (json_int_t)m->epoch, "dev_loss",
+                     isfinite(m->dev_loss) ? json_real(m->dev_loss) : json_null());
+}
+
+/* ---- From JSON ------------------------------------------------------------------------------- */
+
+static smurf_status broken(const char *file, const char *what, smurf_error *err)
+{
+    return smurf_fail(err, SMURF_ERROR_INPUT, "%s: the text 'smurf' has no valid '%s': this is no model of smurf, or a damaged one",
+                      file, what);
+}
+
+static bool scale_from_json(smurf_scale *out, const json_t *json)
+{
+    int kind = (int)json_integer_value(json_object_get(json, "kind"));
+    *out = (smurf_scale){(smurf_scale_kind)kind, json_number_value(json_object_get(json, "mean")),
+                         json_number_value(json_object_get(json, "mu")), json_number_value(json_object_get(json, "sd"))};
+    return kind >= 0 && kind <= SMURF_SCALE_LOG && out->mean > 0 && out->sd > 0 && isfinite(out->mean) &&
+           isfinite(out->mu) && isfinite(out->sd);
+}
+
+static smurf_status settings_from_json(smurf_train_config *config, const json_t *json, const char *file, smurf_error *err)
+{
+    const char *key;
+    json_t *value;
+    smurf_train_config_init(config);
+    if (!json_is_object(json)) return broken(file, "settings", err);
+    json_object_foreach((json_t *)json, key, value)
+    {
+        smurf_status status = json_is_string(value) ? smurf_train_config_set(config, key, json_string_value(value), err)
+                                                    : broken(file, key, err);
+        if (status) {
+            if (err && status == SMURF_ERROR_ARGUMENT) {
+                smurf_error inner = *err;
+                smurf_fail(err, SMURF_ERROR_INPUT, "%s: %.900s", file, inner.message);
+            }
+            return SMURF_ERROR_INPUT;
+        }
+    }
+    return smurf_train_config_check(config, err) ? SMURF_ERROR_INPUT : SMURF_OK;
+}
+
+static smurf_status names_from_json(smurf_model *m, const json_t *json, const char *file, smurf_error *err)
+{
+    if (!json || json_is_null(json)) return SMURF_OK;
+    if (json_array_size(json) != m->types) return broken(file, "type_names", err);
+    m->type_name = calloc(m->types + 1, sizeof *m->type_name);
+    if (!m->type_name) return smurf_fail_memory(err);
+    for (uint32_t k = 0; k < m->types; k++) {
+        const char *name = json_string_value(json_array_get(json, k));
+        if (!name) return broken(file, "type_names", err);
+        if (!(m->type_name[k] = strdup(name))) return smurf_fail_memory(err);
+    }
+    return SMURF_OK;
+}
+
+void smurf_model_shape(smurf_model *m)
+{
+    const smurf_train_config *c = &m->config;
+    struct encoder_shape shape = {m->types, c->width,   c->heads, c->head_width, c->layers,
+                                  c->inner, c->relu ? ACTIVATION_RELU : ACTIVATION_GELU, c->dropout, c->gap_feature != 0};
+    smurf_model_init(&m->model, &shape, c->score ? PARAM_SCORE : PARAM_INTENSITY);
+}
+
+static smurf_status read_json(smurf_model *m, const json_t *json, const char *file, smurf_error *err)
+{
+    if (json_integer_value(json_object_get(json, "format")) != FORMAT_VERSION)
+        return smurf_fail(err, SMURF_ERROR_INPUT, "%s: format %lld of models is not known to this version of smurf (%d is)", file,
+                          (long long)json_integer_value(json_object_get(json, "format")), FORMAT_VERSION);
+    smurf_status status = settings_from_json(&m->config, json_object_get(json, "settings"), file, err);
+    if (status) return status;
+    json_int_t types = json_integer_value(json_object_get(json, "types"));
+    if (types < 1 || types > 1 << 24) return broken(file, "types", err);
+    m->types = (uint32_t)types;
+    if (!scale_from_json(&m->view.scale, json_object_get(json, "scale"))) return broken(file, "scale", err);
+    if (!scale_from_json(&m->view.feature, json_object_get(json, "feature"))) return broken(file, "feature", err);
+    m->view.raw_clock = m->config.raw_clock != 0;
+    m->view.clock_unit = json_number_value(json_object_get(json, "clock_unit"));
+    m->low = json_number_value(json_object_get(json, "low"));
+    m->high = json_number_value(json_object_get(json, "high"));
+    if (!(m->view.clock_unit > 0) || !(m->low < m->high)) return broken(file, "clock_unit, low or high", err);
+    m->config.seed = (uint64_t)json_integer_value(json_object_get(json, "seed"));
+    m->epoch = (size_t)json_integer_value(json_object_get(json, "epoch"));
+    m->dev_loss = json_is_number(json_object_get(json, "dev_loss")) ? json_number_value(json_object_get(json, "dev_loss")) : NAN;
+    m->calendar = json_is_true(json_object_get(json, "calendar"));
+    const char *print = json_string_value(json_object_get(json, "fingerprint"));
+    m->fingerprint = print ? strtoull(print, NULL, 16) : 0;
+    const char *unit = json_string_value(json_object_get(json, "unit"));
+    if (!(m->unit = strdup(unit ? unit : ""))) return smurf_fail_memory(err);
+    return names_from_json(m, json_object_get(json, "type_names"), file, err);
+}
+
+smurf_status smurf_model_from_json(smurf_model **out, const json_t *json, const char *file, smurf_error *err)
+{
+    *out = NULL;
+    smurf_model *m = calloc(1, sizeof *m);
+    if (!m) return smurf_fail_memory(err);
+    smurf_status status = read_json(m, json, file, err);
+    if (!status) {
+        smurf_model_shape(m);
+        m->slab = calloc(m->model.params.total, sizeof *m->slab);
+        if (!m->slab) status = smurf_fail_memory(err);
+    }
+    if (status)
+        smurf_model_free(m);
+    else
+        *out = m;
+    return status;
+}
+
+/* ---- Tensors --------------------------------------------------------------------------------- */
+
+static struct tensor tensor_of(const struct param *p, const char *name, const void *data)
+{
+    return (struct tensor){name, TENSOR_F32, p->columns ? 2 : 1, {p->rows, p->columns}, data};
+}
+
+static const char *prefixed(const char *prefix, const char *name, struct arena *arena)
+{
+    char text[128];
+    int n = snprintf(text, sizeof text, "%s%s", prefix, name);
+    return smurf_arena_text(arena, text, (size_t)n);
+}
+
+smurf_status smurf_model_list(const struct model *model, const float *slab, const char *prefix, struct tensor *tensors,
+                              struct arena *arena, smurf_error *err)
+{
+    for (size_t i = 0; i < model->params.count; i++) {
+        const struct param *p = &model->params.entry[i];
+        const char *name = prefixed(prefix, p->name, arena);
+        if (!name) return smurf_fail_memory(err);
+        tensors[i] = tensor_of(p, name, slab + p->at);
+    }
+    return SMURF_OK;
+}
+
+smurf_status smurf_model_fetch(const struct model *model, const struct tensor_file *file, const char *prefix, float *slab,
+                               smurf_error *err)
+{
+    for (size_t i = 0; i < model->params.count; i++) {
+        const struct param *p = &model->params.entry[i];
+        char name[128];
+        snprintf(name, sizeof name, "%s%s", prefix, p->name);
+        struct tensor wanted = tensor_of(p, name, NULL);
+        const void *data;
+        smurf_status status = smurf_tensors_need(file, &wanted, &data, err);
+        if (status) return status;
+        memcpy(slab + p->at, data, p->size * sizeof *slab);
+    }
+    return SMURF_OK;
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+smurf_status smurf_model_save(const smurf_model *model, const char *path, smurf_error *err)
+{
+    struct arena arena = {0};
+    struct tensor tensors[PARAMS_MOST];
+    json_t *json = smurf_model_to_json(model);
+    char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+    smurf_status status = text ? smurf_model_list(&model->model, model->slab, "", tensors, &arena, err) : smurf_fail_memory(err);
+    if (!status)
+        status = smurf_tensors_write(path, tensors, model->model.params.count,
+                                     &(struct tensor_text){"smurf", text}, 1, err);
+    free(text);
+    json_decref(json);
+    smurf_arena_release(&arena);
+    return status;
+}
+
+smurf_status smurf_model_load(smurf_model **out, const char *path, smurf_error *err)
+{
+    *out = NULL;
+    struct tensor_file file;
+    smurf_status status = smurf_tensors_open(&file, path, err);
+    if (status) return status;
+    const char *text = smurf_tensors_text(&file, "smurf");
+    json_t *json = text ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    if (!json)
+        status = smurf_fail(err, SMURF_ERROR_INPUT, "%s: there is no text 'smurf' in it: this is no model of smurf", path);
+    if (!status) status = smurf_model_from_json(out, json, path, err);
+    if (!status) status = smurf_model_fetch(&(*out)->model, &file, "", (*out)->slab, err);
+    if (status) {
+        smurf_model_free(*out);
+        *out = NULL;
+    }
+    json_decref(json);
+    smurf_tensors_close(&file);
+    return status;
+}

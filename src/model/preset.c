@@ -1,0 +1,153 @@
+/*
+ * preset.c - settings by name: the published ones, and those chosen by looking at the data.
+ *
+ * The published table has two columns, the paper's and its authors' program's, which differ in places.
+ */
+#include "data/data.h"
+#include "model/config.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* One data set of the table: shape, then what differs between the columns as paper, program. */
+struct published {
+    const char *name;
+    size_t heads, layers, width, head_width, inner, batch;
+    double rate[2];
+    size_t epochs[2];
+    double sigma[2], alpha, smoothing;
+    smurf_scale_kind scale;
+};
+
+static const struct published published[] = {
+    {"stackoverflow", 4, 4, 64, 16, 256, 4, {1e-4, 1e-4}, {50, 60}, {0.1, 0.1}, 5, 0, SMURF_SCALE_NONE},
+    {"retweet", 3, 3, 64, 16, 256, 16, {5e-3, 5e-4}, {50, 70}, {0.05, 0.1}, 5, 0.1, SMURF_SCALE_LOG},
+    {"mimic", 3, 3, 64, 16, 256, 1, {1e-4, 1e-4}, {50, 70}, {0.1, 0.1}, 3, 0.1, SMURF_SCALE_MEAN},
+    {"financial", 6, 6, 128, 64, 2048, 1, {1e-4, 1e-4}, {50, 50}, {0.05, 0.01}, 5, 0.1, SMURF_SCALE_LOG},
+};
+enum { PUBLISHED = sizeof published / sizeof *published };
+
+static const char *const names[] = {"default",
+                                    "paper-stackoverflow", "paper-retweet", "paper-mimic", "paper-financial",
+                                    "program-stackoverflow", "program-retweet", "program-mimic", "program-financial"};
+enum { NAMES = sizeof names / sizeof *names };
+
+const char *smurf_train_preset_name(size_t index)
+{
+    return index < NAMES ? names[index] : NULL;
+}
+
+/* The paper's objective is the whole score; its program stops the gradient at lambda'/lambda. */
+static void use_published(smurf_train_config *c, const struct published *p, int program)
+{
+    c->heads = p->heads;
+    c->layers = p->layers;
+    c->width = p->width;
+    c->head_width = p->head_width;
+    c->inner = p->inner;
+    c->relu = !program;
+    c->dropout = 0.1;
+    c->gap_feature = 0;
+    c->raw_clock = 1;
+    c->score = 0;
+    c->scale = p->scale;
+    strcpy(c->objective, "dsm");
+    c->points = 100;
+    memset(c->sigma, 0, sizeof c->sigma);
+    c->sigma[0] = p->sigma[program];
+    c->multiplicative = 0;
+    c->stop_gradient = program;
+    c->alpha = p->alpha;
+    c->smoothing = p->smoothing;
+    c->type_at_truth = 0;
+    c->dither = 0;
+    c->batch = p->batch;
+    c->rate = p->rate[program];
+    c->schedule = 1;
+    c->cosine_epochs = 64;
+    c->warmup = 0;
+    c->clip = 0;
+    c->average = 0;
+    c->epochs = p->epochs[program];
+    c->patience = 0;
+}
+
+/* ---- Looking at the data --------------------------------------------------------------------- */
+
+struct look {
+    double events, mean_length, mean_gap;
+};
+
+static struct look look_at(const smurf_data *train)
+{
+    double gaps = 0, span = 0;
+    for (size_t i = 0; i < train->sequences; i++) {
+        const smurf_sequence *s = &train->sequence[i];
+        if (s->length < 2) continue;
+        gaps += (double)(s->length - 1);
+        span += s->time[s->length - 1] - s->time[0];
+    }
+    return (struct look){(double)train->events, (double)train->events / (double)(train->sequences ? train->sequences : 1),
+                         gaps > 0 ? span / gaps : 0};
+}
+
+static double clamp(double x, double low, double high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+/* The rules, each with its reason:
+   - likelihood on log time with the gap feature: gaps of real logs spread over decades;
+   - dithering where the tick is a thousandth of the mean gap or more: the law must not learn the clock's teeth;
+   - a model that the data can fill: width 32 below 5,000 events, else 64; 2 layers, 3 from 100,000 on; more dropout for less data;
+   - some 600 events a step, so that a step is a fair sample and there are enough of them;
+   - about 6 million events in all, within 10 to 60 epochs: minutes on two cores. */
+static void use_look(smurf_train_config *c, const smurf_data *train)
+{
+    struct look l = look_at(train);
+    double tick = smurf_data_tick(train);
+    bool small = l.events < 5000;
+    c->width = small ? 32 : 64;
+    c->heads = small ? 2 : 4;
+    c->inner = 4 * c->width;
+    c->layers = l.events < 100000 ? 2 : 3;
+    c->dropout = small ? 0.3 : 0.1;
+    c->dither = tick > 0 && tick >= 1e-3 * l.mean_gap ? tick : 0;
+    c->batch = (size_t)clamp(floor(600 / (l.mean_length > 0 ? l.mean_length : 1) + 0.5), 1, 64);
+    c->rate = small ? 2e-3 : 1e-3;
+    c->warmup = 100;
+    c->epochs = (size_t)clamp(6e6 / (l.events > 0 ? l.events : 1), 10, 60);
+    c->patience = c->epochs / 4 > 5 ? c->epochs / 4 : 5;
+}
+
+smurf_status smurf_train_config_preset(smurf_train_config *config, const char *name, const smurf_data *train,
+                                       smurf_error *err)
+{
+    smurf_train_config c = smurf_train_config_copy(config);
+    const char *dash = strchr(name, '-');
+    bool program = strncmp(name, "program-", 8) == 0, known = false;
+    if (strcmp(name, "default") == 0) {
+        uint64_t seed = c.seed;
+        int threads = c.threads;
+        smurf_train_config_init(&c);
+        c.seed = seed;
+        c.threads = threads;
+        if (train) use_look(&c, train);
+        known = true;
+    }
+    for (size_t i = 0; dash && (program || strncmp(name, "paper-", 6) == 0) && i < PUBLISHED; i++)
+        if (strcmp(dash + 1, published[i].name) == 0) {
+            use_published(&c, &published[i], program);
+            known = true;
+        }
+    if (!known)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                          "there is no preset '%s': choose default, or paper- or program- with stackoverflow, retweet, mimic or "
+                          "financial",
+                          name);
+    size_t size = config->size < sizeof c ? config->size : sizeof c;
+    memcpy(config, &c, size);
+    config->size = size;
+    return SMURF_OK;
+}

@@ -1,0 +1,51 @@
+/* activation.c - see activation.h. Compiled with -ffast-math for the vector erf and exp of libmvec. */
+#include "op/activation.h"
+
+#include "op/clones.h"
+
+#include <math.h>
+
+#if SMURF_REAL == 64
+#define erf_real erf
+#define exp_real exp
+#else
+#define erf_real erff
+#define exp_real expf
+#endif
+
+static const real half_root = (real)0.70710678118654752440;  /* 1/sqrt(2) */
+static const real normal_peak = (real)0.39894228040143267794; /* 1/sqrt(2 pi) */
+
+OP_CLONES
+static void gelu(size_t n, const real *x, real *y)
+{
+    for (size_t i = 0; i < n; i++) y[i] = x[i] * (real)0.5 * (1 + erf_real(x[i] * half_root));
+}
+
+OP_CLONES
+static void gelu_backward(size_t n, const real *x, const real *dy, real *dx)
+{
+    for (size_t i = 0; i < n; i++) {
+        real below = (real)0.5 * (1 + erf_real(x[i] * half_root));
+        real density = normal_peak * exp_real((real)-0.5 * x[i] * x[i]);
+        dx[i] = dy[i] * (below + x[i] * density);
+    }
+}
+
+void OP(activation_forward)(enum activation kind, size_t n, const real *x, real *y)
+{
+    if (kind == ACTIVATION_GELU) {
+        gelu(n, x, y);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) y[i] = x[i] > 0 ? x[i] : 0;
+}
+
+void OP(activation_backward)(enum activation kind, size_t n, const real *x, const real *dy, real *dx)
+{
+    if (kind == ACTIVATION_GELU) {
+        gelu_backward(n, x, dy, dx);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) dx[i] = x[i] > 0 ? dy[i] : 0;
+}

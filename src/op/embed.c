@@ -1,0 +1,63 @@
+/* embed.c - see embed.h. */
+#include "op/embed.h"
+
+#include <math.h>
+#include <string.h>
+
+#if SMURF_REAL == 64
+#define tanh_real tanh
+#else
+#define tanh_real tanhf
+#endif
+
+void OP(temporal_forward)(size_t n, size_t d, const double *time, real *z)
+{
+    for (size_t k = 0; k < d; k++) {
+        double period = pow(10000, (double)(k / 2 * 2) / (double)d);
+        for (size_t i = 0; i < n; i++) z[i * d + k] = (real)(k % 2 ? cos(time[i] / period) : sin(time[i] / period));
+    }
+}
+
+void OP(embed_forward)(size_t n, size_t d, const uint32_t *type, const real *table, real *x)
+{
+    for (size_t i = 0; i < n; i++) memcpy(x + i * d, table + (size_t)type[i] * d, d * sizeof *x);
+}
+
+void OP(embed_gradient)(size_t n, size_t d, const uint32_t *type, const real *dx, real *dtable)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < d; k++) dtable[(size_t)type[i] * d + k] += dx[i * d + k];
+}
+
+void OP(gap_feature_forward)(size_t n, size_t d, size_t m, const real *g, const real *v, const real *c, const real *table,
+                             real *h, real *x)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (isnan(g[i])) continue;
+        for (size_t j = 0; j < m; j++) h[i * m + j] = tanh_real(v[j] * g[i] + c[j]);
+        for (size_t k = 0; k < d; k++) {
+            real sum = 0;
+            for (size_t j = 0; j < m; j++) sum += table[k * m + j] * h[i * m + j];
+            x[i * d + k] += sum;
+        }
+    }
+}
+
+void OP(gap_feature_gradient)(size_t n, size_t d, size_t m, const real *g, const real *table, const real *h,
+                              const real *dx, real *dv, real *dc, real *dtable, real *dh)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (isnan(g[i])) continue;
+        memset(dh, 0, m * sizeof *dh);
+        for (size_t k = 0; k < d; k++)
+            for (size_t j = 0; j < m; j++) {
+                dtable[k * m + j] += dx[i * d + k] * h[i * m + j];
+                dh[j] += dx[i * d + k] * table[k * m + j];
+            }
+        for (size_t j = 0; j < m; j++) {
+            real e = dh[j] * (1 - h[i * m + j] * h[i * m + j]);
+            dv[j] += e * g[i];
+            dc[j] += e;
+        }
+    }
+}

@@ -1,0 +1,119 @@
+/*
+ * gap_head.c - see gap_head.h.
+ *
+ * Compiled with -ffast-math: gcc uses the vector tanh of libmvec only then, and sums may be taken in vector order. No
+ * value here may be infinite or NaN for a reason; the trainer looks for those elsewhere.
+ *
+ * Loops run over the points of one unit d, so that sums over points end in one number each and nothing of size n x d but
+ * z itself is stored. z of one event (64 units x 100 points in float) stays in the first-level cache.
+ */
+#include "op/gap_head.h"
+
+#include "op/clones.h"
+
+#include <math.h>
+
+#if SMURF_REAL == 64
+#define tanh_real tanh
+#else
+#define tanh_real tanhf
+#endif
+
+OP_CLONES
+static void units(const real *restrict tau, size_t n, real a, real b, real *restrict z)
+{
+    for (size_t i = 0; i < n; i++) z[i] = tanh_real(a * tau[i] + b);
+}
+
+OP_CLONES
+static void sums(int order, size_t n, real a, real w, const real *restrict z, real *restrict u, real *restrict u1,
+                 real *restrict u2)
+{
+    const real wa = w * a, wa2 = -2 * wa * a;
+    if (order == 0) {
+        for (size_t i = 0; i < n; i++) u[i] += w * z[i];
+    } else if (order == 1) {
+        for (size_t i = 0; i < n; i++) {
+            u[i] += w * z[i];
+            u1[i] += wa * (1 - z[i] * z[i]);
+        }
+    } else {
+        for (size_t i = 0; i < n; i++) {
+            real s = 1 - z[i] * z[i];
+            u[i] += w * z[i];
+            u1[i] += wa * s;
+            u2[i] += wa2 * z[i] * s;
+        }
+    }
+}
+
+void OP(gap_head_forward)(int order, size_t d, const real *a, const real *b, const real *w, real c, const real *tau,
+                          size_t n, real *z, real *u, real *u1, real *u2)
+{
+    for (size_t i = 0; i < n; i++) u[i] = c;
+    for (size_t i = 0; order >= 1 && i < n; i++) u1[i] = 0;
+    for (size_t i = 0; order >= 2 && i < n; i++) u2[i] = 0;
+    for (size_t k = 0; k < d; k++) {
+        units(tau, n, a[k], b[k], z + k * n);
+        sums(order, n, a[k], w[k], z + k * n, u, u1, u2);
+    }
+}
+
+/* The sums over points that the gradients of one unit are made of. */
+struct unit_sums {
+    real z;    /* g0 z */
+    real s;    /* g1 s */
+    real zs;   /* g2 z s */
+    real e;    /* s e, e the derivative of (g0 u + g1 u' + g2 u'') by the argument of tanh, over w s */
+    real etau; /* s e tau */
+};
+
+OP_CLONES
+static struct unit_sums gather(int order, size_t n, real a, const real *restrict tau, const real *restrict z,
+                               const real *restrict g0, const real *restrict g1, const real *restrict g2)
+{
+    struct unit_sums out = {0, 0, 0, 0, 0};
+    if (order == 0) {
+        for (size_t i = 0; i < n; i++) {
+            real e = g0[i] * (1 - z[i] * z[i]);
+            out.z += g0[i] * z[i];
+            out.e += e;
+            out.etau += e * tau[i];
+        }
+    } else if (order == 1) {
+        for (size_t i = 0; i < n; i++) {
+            real s = 1 - z[i] * z[i], e = s * (g0[i] - 2 * a * g1[i] * z[i]);
+            out.z += g0[i] * z[i];
+            out.s += g1[i] * s;
+            out.e += e;
+            out.etau += e * tau[i];
+        }
+    } else {
+        for (size_t i = 0; i < n; i++) {
+            real z2 = z[i] * z[i], s = 1 - z2;
+            real e = s * (g0[i] - 2 * a * (g1[i] * z[i] + a * g2[i] * (1 - 3 * z2)));
+            out.z += g0[i] * z[i];
+            out.s += g1[i] * s;
+            out.zs += g2[i] * z[i] * s;
+            out.e += e;
+            out.etau += e * tau[i];
+        }
+    }
+    return out;
+}
+
+void OP(gap_head_backward)(int order, size_t d, const real *a, const real *b, const real *w, const real *tau, size_t n,
+                           const real *z, const real *g0, const real *g1, const real *g2, real *da, real *db, real *dw,
+                           real *dc)
+{
+    (void)b;
+    real sum = 0;
+    for (size_t i = 0; i < n; i++) sum += g0[i];
+    *dc += sum;
+    for (size_t k = 0; k < d; k++) {
+        struct unit_sums t = gather(order, n, a[k], tau, z + k * n, g0, g1, g2);
+        dw[k] += t.z + a[k] * (t.s - 2 * a[k] * t.zs);
+        db[k] = w[k] * t.e;
+        da[k] = w[k] * (t.etau + t.s - 4 * a[k] * t.zs);
+    }
+}

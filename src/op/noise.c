@@ -1,0 +1,54 @@
+/* noise.c - see noise.h. Compiled with -ffast-math for the vector log, sin and cos of libmvec. */
+#include "op/noise.h"
+
+#include "base/random.h"
+#include "op/clones.h"
+
+#include <math.h>
+
+#if SMURF_REAL == 64
+#define log_real log
+#define sqrt_real sqrt
+#define sin_real sin
+#define cos_real cos
+#else
+#define log_real logf
+#define sqrt_real sqrtf
+#define sin_real sinf
+#define cos_real cosf
+#endif
+
+/* Pairs of words to pairs of normals: radius from the first, angle from the second. out[i], out[half + i]. Three loops: in one, gcc
+   joins sine and cosine into a sincos, which libmvec has not. half: a multiple of VECTOR. */
+OP_CLONES
+static void box_muller(size_t half, const uint32_t *restrict radius, const uint32_t *restrict angle, real *restrict out)
+{
+    const real turn = (real)(3.14159265358979323846 * 0x1p-31);
+    real size[NOISE_MOST / 2];
+    for (size_t i = 0; i < half; i++) {
+        real u = ((real)(radius[i] >> 9) + (real)0.5) * (real)0x1p-23; /* exact: never 0 or 1 */
+        size[i] = sqrt_real(-2 * log_real(u));
+    }
+    for (size_t i = 0; i < half; i++) out[i] = size[i] * cos_real((real)(int32_t)angle[i] * turn);
+    for (size_t i = 0; i < half; i++) out[half + i] = size[i] * sin_real((real)(int32_t)angle[i] * turn);
+}
+
+/* Pairs are made in whole vectors: the rest of a loop would be done by other functions, and the last bits depend on n. */
+enum { VECTOR = 16 };
+
+void OP(noise_normal)(const struct op_run *run, uint64_t place, uint64_t item, size_t n, real *out)
+{
+    uint32_t radius[NOISE_MOST / 2], angle[NOISE_MOST / 2];
+    real both[NOISE_MOST];
+    if (n == 0 || n > NOISE_MOST) return;
+    size_t half = ((n + 1) / 2 + VECTOR - 1) / VECTOR * VECTOR;
+    uint64_t stream = run->step * 0x9E3779B97F4A7C15u ^ (place + 1) * 0xD6E8FEB86659FD93u;
+    for (size_t b = 0; b < half / 2; b++) {
+        uint32_t word[4];
+        smurf_philox(word, run->seed, stream, item << 8 | b);
+        radius[2 * b] = word[0], angle[2 * b] = word[1];
+        radius[2 * b + 1] = word[2], angle[2 * b + 1] = word[3];
+    }
+    box_muller(half, radius, angle, both);
+    for (size_t i = 0; i < n; i++) out[i] = both[(i & 1 ? half : 0) + i / 2];
+}

@@ -1,0 +1,17 @@
+/*
+ * norm.h - layer normalisation of each row: y = gain (x - mean) / sqrt(variance + eps) + bias.
+ *
+ * x, y: (n x d); gain, bias: (d). The backward pass recomputes mean and variance from x.
+ */
+#ifndef SMURF_OP_NORM_H
+#define SMURF_OP_NORM_H
+
+#include "op/op.h"
+
+void OP(norm_forward)(size_t n, size_t d, double eps, const real *x, const real *gain, const real *bias, real *y);
+/* dx may be dy. */
+void OP(norm_backward)(size_t n, size_t d, double eps, const real *x, const real *gain, const real *dy, real *dx);
+/* dgain, dbias are added to. */
+void OP(norm_gradient)(size_t n, size_t d, double eps, const real *x, const real *dy, real *dgain, real *dbias);
+
+#endif

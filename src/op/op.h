@@ -1,0 +1,62 @@
+/*
+ * op.h - what all ops share: the number type they are compiled for, and how their work is cut up.
+ *
+ * Every file of this room, and of model/, is compiled twice, with SMURF_REAL 32 and 64; OP(x) is smurf_x_f32 or
+ * smurf_x_f64. Training runs in float; double is for finite differences and golden values.
+ *
+ * An op is a pair of functions, forward and backward, on raw pointers and sizes, without hidden state. Matrices are
+ * row by row; a shape (n x d) names rows first. Backward functions add into gradients of parameters and overwrite gradients of
+ * inputs unless they say otherwise. Nothing here allocates: scratch comes from the caller.
+ *
+ * Work is cut into chunks that depend on sizes only, never on the number of threads, and every sum has one fixed order,
+ * so that results are the same bits at any number of threads.
+ */
+#ifndef SMURF_OP_OP_H
+#define SMURF_OP_OP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if SMURF_REAL == 64
+typedef double real;
+#define OP(name) smurf_##name##_f64
+#else
+typedef float real;
+#define OP(name) smurf_##name##_f32
+#endif
+
+/* Where the randomness of a step comes from, and how many threads it may use. Places (layers, heads, rows) are told apart by
+   the ops' own `place` arguments. */
+struct op_run {
+    int threads;    /* 1 or more */
+    uint64_t seed;  /* of the run */
+    uint64_t step;  /* of training: other masks at every step */
+};
+
+/* Events of several sequences, end to end: sequence s has rows offset[s] .. offset[s+1]-1. */
+struct op_rows {
+    size_t sequences;
+    const size_t *offset; /* (sequences + 1) */
+};
+
+/* Dropout of a tensor: kept elements are divided by 1 - rate. The mask is a function of (seed, step, place, element). */
+struct op_dropout {
+    double rate;    /* 0: none; below 1 */
+    uint64_t place; /* which tensor: differs between all dropped tensors of a model */
+};
+
+/* Chunks that n rows are cut into for parallel loops: even in number, of at least `least` rows. */
+static inline size_t op_chunks(size_t n, size_t least)
+{
+    size_t chunks = n / least;
+    if (chunks > 64) chunks = 64;
+    return chunks < 2 ? (chunks ? chunks : 1) : chunks & ~(size_t)1;
+}
+
+/* First row of chunk c of n rows in `chunks` chunks. */
+static inline size_t op_chunk_start(size_t n, size_t chunks, size_t c)
+{
+    return n * c / chunks;
+}
+
+#endif

@@ -1,0 +1,136 @@
+/*
+ * type_head.c - see type_head.h.
+ *
+ * Compiled with -ffast-math for the vector tanh and exp of libmvec, as gap_head.c is. Arrays over points lie point by point in
+ * rows of one unit or type, so that every loop runs over points.
+ */
+#include "op/type_head.h"
+
+#include "op/blas.h"
+#include "op/clones.h"
+#include "op/intensity.h"
+
+#if SMURF_REAL == 64
+#define tanh_real tanh
+#else
+#define tanh_real tanhf
+#endif
+
+OP_CLONES
+static void unit(const real *restrict tau, size_t n, real a, real b, real *restrict h)
+{
+    for (size_t i = 0; i < n; i++) h[i] = tanh_real(a * tau[i] + b);
+}
+
+void OP(type_head_forward)(size_t types, size_t width, const real *a, const real *b, const real *w, const real *c,
+                           const real *tau, size_t n, real *h, real *logits)
+{
+    for (size_t k = 0; k < width; k++) unit(tau, n, a[k], b[k], h + k * n);
+    for (size_t k = 0; k < types; k++)
+        for (size_t i = 0; i < n; i++) logits[k * n + i] = c[k];
+    gemm(0, 0, types, n, width, 1, w, width, h, n, 1, logits, n);
+}
+
+/* Points are handled in runs of this many, whose maxima and sums live on the stack. */
+enum { RUN = 128 };
+
+OP_CLONES
+static void maxima(size_t types, size_t n, size_t m, const real *restrict x, real *restrict max)
+{
+    for (size_t i = 0; i < m; i++) max[i] = x[i];
+    for (size_t k = 1; k < types; k++)
+        for (size_t i = 0; i < m; i++) max[i] = x[k * n + i] > max[i] ? x[k * n + i] : max[i];
+}
+
+/* x becomes exp(x - max); sum their sums over types. */
+OP_CLONES
+static void exponentials(size_t types, size_t n, size_t m, real *restrict x, const real *restrict max,
+                         real *restrict sum)
+{
+    for (size_t i = 0; i < m; i++) sum[i] = 0;
+    for (size_t k = 0; k < types; k++)
+        for (size_t i = 0; i < m; i++) {
+            real e = exp_real(x[k * n + i] - max[i]);
+            x[k * n + i] = e;
+            sum[i] += e;
+        }
+}
+
+OP_CLONES
+static void scale_rows(size_t types, size_t n, size_t m, real *restrict x, const real *restrict factor)
+{
+    for (size_t k = 0; k < types; k++)
+        for (size_t i = 0; i < m; i++) x[k * n + i] *= factor[i];
+}
+
+/* One run of m points: adds up losses and hits, leaves the gradient. mass = sum of the targets. */
+static double run_loss(size_t types, size_t n, size_t m, uint32_t target, double smoothing, double mass, real scale,
+                       real *logits, double *hits)
+{
+    real max[RUN], sum[RUN], truth[RUN], all[RUN];
+    double other = smoothing / (double)types, loss = 0;
+    maxima(types, n, m, logits, max);
+    for (size_t i = 0; i < m; i++) {
+        truth[i] = logits[target * n + i];
+        *hits += truth[i] >= max[i];
+        all[i] = 0;
+    }
+    for (size_t k = 0; smoothing > 0 && k < types; k++)
+        for (size_t i = 0; i < m; i++) all[i] += logits[k * n + i];
+    exponentials(types, n, m, logits, max, sum);
+    for (size_t i = 0; i < m; i++) {
+        double norm = (double)max[i] + (double)log_real(sum[i]); /* log of the sum of exp(logit) */
+        loss += mass * norm - (1 - smoothing - other) * (double)truth[i] - other * (double)all[i];
+        sum[i] = scale * (real)mass / sum[i];
+    }
+    if (smoothing <= 0) {
+        scale_rows(types, n, m, logits, sum);
+    } else {
+        for (size_t k = 0; k < types; k++)
+            for (size_t i = 0; i < m; i++) logits[k * n + i] = logits[k * n + i] * sum[i] - scale * (real)other;
+    }
+    for (size_t i = 0; i < m; i++) logits[target * n + i] -= scale * (real)(1 - smoothing - other);
+    return loss;
+}
+
+double OP(type_head_loss)(size_t types, size_t n, uint32_t target, double smoothing, real scale, real *logits, double *right)
+{
+    double mass = 1 - smoothing / (double)types, loss = 0, hits = 0;
+    if (smoothing <= 0) mass = 1, smoothing = 0;
+    for (size_t i = 0; i < n; i += RUN)
+        loss += run_loss(types, n, n - i < RUN ? n - i : RUN, target, smoothing, mass, scale / (real)n, logits + i, &hits);
+    *right = hits / (double)n;
+    return loss / (double)n;
+}
+
+/* da, db of one unit: sums over points of dh (1 - h^2), and times tau. */
+OP_CLONES
+static void gather(size_t n, const real *restrict tau, const real *restrict h, const real *restrict dh, real *da, real *db)
+{
+    real sum = 0, moment = 0;
+    for (size_t i = 0; i < n; i++) {
+        real e = dh[i] * (1 - h[i] * h[i]);
+        sum += e;
+        moment += e * tau[i];
+    }
+    *db = sum;
+    *da = moment;
+}
+
+OP_CLONES
+static real row_sum(const real *restrict x, size_t n)
+{
+    real sum = 0;
+    for (size_t i = 0; i < n; i++) sum += x[i];
+    return sum;
+}
+
+void OP(type_head_backward)(size_t types, size_t width, const real *a, const real *w, const real *tau, size_t n,
+                            const real *h, const real *g, real *dh, real *da, real *db, real *dw, real *dc)
+{
+    (void)a;
+    gemm(1, 0, width, n, types, 1, w, width, g, n, 0, dh, n);
+    gemm(0, 1, types, width, n, 1, g, n, h, n, 1, dw, width);
+    for (size_t k = 0; k < types; k++) dc[k] += row_sum(g + k * n, n);
+    for (size_t k = 0; k < width; k++) gather(n, tau, h + k * n, dh + k * n, &da[k], &db[k]);
+}

@@ -1,0 +1,206 @@
+/* feed.c - see feed.h. */
+#include "train/feed.h"
+
+#include "base/random.h"
+#include "data/data.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Events and targets ---------------------------------------------------------------------- */
+
+static void add_events(struct feed *f, const smurf_sequence *s, const struct view *view, size_t at)
+{
+    for (size_t i = 0; i < s->length; i++) {
+        double time = view->raw_clock ? (double)s->origin + s->time[i] : s->time[i] - s->time[0];
+        f->type[at + i] = s->type[i];
+        f->time[at + i] = time / view->clock_unit;
+        f->gap[at + i] = i ? (float)smurf_scale_forward(&view->feature, s->time[i] - s->time[i - 1]) : NAN;
+    }
+}
+
+/* Gaps that are scored, and the one cut off by the end of observation. Returns how many. */
+static size_t add_targets(struct feed *f, const smurf_sequence *s, const struct view *view, size_t at, size_t id)
+{
+    size_t n = 0;
+    for (size_t i = s->first; i < s->length; i++)
+        f->target[at + n++] = (struct target){.row = i - 1,
+                                              .gap = smurf_scale_forward(&view->scale, s->time[i] - s->time[i - 1]),
+                                              .limit = smurf_scale_forward(&view->scale, s->end - s->time[i - 1]),
+                                              .type = s->type[i],
+                                              .id = id + i};
+    f->typed += n;
+    if (s->length && s->end > s->time[s->length - 1])
+        f->target[at + n++] = (struct target){.row = s->length - 1,
+                                              .gap = smurf_scale_forward(&view->scale, s->end - s->time[s->length - 1]),
+                                              .limit = NAN,
+                                              .censored = true,
+                                              .id = id + s->length};
+    return n;
+}
+
+/* The most rows and targets a batch can have: the sum over its longest sequences. */
+static smurf_status measure(struct feed *f, smurf_error *err)
+{
+    enum { LENGTHS = 2 };
+    size_t *length = malloc((f->ordered + 1) * sizeof *length);
+    if (!length) return smurf_fail_memory(err);
+    for (int which = 0; which < LENGTHS; which++) {
+        size_t sum = 0, batch = f->batch < f->ordered ? f->batch : f->ordered;
+        const size_t *offset = which ? f->target_offset : f->offset;
+        for (size_t i = 0; i < f->ordered; i++) length[i] = offset[f->order[i] + 1] - offset[f->order[i]];
+        for (size_t k = 0; k < batch; k++) { /* selection: batches are small */
+            size_t best = k;
+            for (size_t i = k + 1; i < f->ordered; i++)
+                if (length[i] > length[best]) best = i;
+            size_t swap = length[k];
+            length[k] = length[best];
+            length[best] = swap;
+            sum += length[k];
+        }
+        *(which ? &f->longest_batch_targets : &f->longest_batch_events) = sum;
+    }
+    free(length);
+    return SMURF_OK;
+}
+
+smurf_status smurf_feed_init(struct feed *f, const smurf_data *data, const struct view *view, size_t batch,
+                             smurf_error *err)
+{
+    *f = (struct feed){.sequences = data->sequences, .events = data->events, .batch = batch};
+    size_t most = data->events + data->sequences + 1;
+    f->offset = calloc(data->sequences + 1, sizeof *f->offset);
+    f->target_offset = calloc(data->sequences + 1, sizeof *f->target_offset);
+    f->order = calloc(data->sequences + 1, sizeof *f->order);
+    f->type = malloc(most * sizeof *f->type);
+    f->time = malloc(most * sizeof *f->time);
+    f->gap = malloc(most * sizeof *f->gap);
+    f->target = malloc(most * sizeof *f->target);
+    if (!f->offset || !f->target_offset || !f->order || !f->type || !f->time || !f->gap || !f->target) {
+        smurf_feed_release(f);
+        return smurf_fail_memory(err);
+    }
+    for (size_t i = 0; i < data->sequences; i++) {
+        const smurf_sequence *s = &data->sequence[i];
+        add_events(f, s, view, f->offset[i]);
+        size_t targets = add_targets(f, s, view, f->target_offset[i], f->offset[i] + i);
+        f->offset[i + 1] = f->offset[i] + s->length;
+        f->target_offset[i + 1] = f->target_offset[i] + targets;
+        if (targets) f->order[f->ordered++] = i;
+    }
+    f->targets = f->target_offset[data->sequences];
+    smurf_status status = measure(f, err);
+    if (!status && f->typed == 0)
+        status = smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                            "'%s' has no gap to learn from: every sequence has fewer than two scored events", data->source);
+    if (status) smurf_feed_release(f);
+    return status;
+}
+
+void smurf_feed_release(struct feed *f)
+{
+    free(f->offset), free(f->target_offset), free(f->order);
+    free(f->type), free(f->time), free(f->gap), free(f->target);
+    *f = (struct feed){0};
+}
+
+/* ---- Order ----------------------------------------------------------------------------------- */
+
+static void shuffle(size_t *item, size_t n, struct random *random)
+{
+    for (size_t i = n; i > 1; i--) {
+        size_t j = smurf_random_below(random, i), swap = item[i - 1];
+        item[i - 1] = item[j];
+        item[j] = swap;
+    }
+}
+
+/* Orders sequences by length, and by number where that is the same, so that the result is one. */
+static int by_length(const void *left, const void *right, void *context)
+{
+    const struct feed *f = context;
+    size_t a = *(const size_t *)left, b = *(const size_t *)right;
+    size_t x = f->offset[a + 1] - f->offset[a], y = f->offset[b + 1] - f->offset[b];
+    if (x != y) return x < y ? -1 : 1;
+    return a < b ? -1 : a > b;
+}
+
+size_t smurf_feed_batches(const struct feed *f)
+{
+    return (f->ordered + f->batch - 1) / f->batch;
+}
+
+/* Swaps whole batches; the last one, which may be shorter, stays. */
+static void shuffle_batches(struct feed *f, struct random *random)
+{
+    for (size_t i = f->ordered / f->batch; i > 1; i--) {
+        size_t j = smurf_random_below(random, i);
+        for (size_t k = 0; k < f->batch; k++) {
+            size_t *a = &f->order[(i - 1) * f->batch + k], *b = &f->order[j * f->batch + k], swap = *a;
+            *a = *b;
+            *b = swap;
+        }
+    }
+}
+
+void smurf_feed_shuffle(struct feed *f, uint64_t seed, uint64_t epoch)
+{
+    size_t n = 0, bucket = 32 * f->batch;
+    for (size_t i = 0; i < f->sequences; i++)
+        if (f->target_offset[i + 1] > f->target_offset[i]) f->order[n++] = i;
+    if (epoch == 0) return;
+    struct random random;
+    smurf_random_init(&random, seed, 0x6f72646572000000u + epoch);
+    shuffle(f->order, n, &random);
+    for (size_t i = 0; i < n; i += bucket) 
+        qsort_r(f->order + i, n - i < bucket ? n - i : bucket, sizeof *f->order, by_length, f);
+    shuffle_batches(f, &random);
+}
+
+/* ---- Batches --------------------------------------------------------------------------------- */
+
+smurf_status smurf_feed_batch_init(struct feed_batch *room, const struct feed *f, smurf_error *err)
+{
+    size_t n = f->longest_batch_events + 1;
+    *room = (struct feed_batch){.offset = malloc((f->batch + 1) * sizeof *room->offset),
+                                .type = malloc(n * sizeof *room->type),
+                                .time = malloc(n * sizeof *room->time),
+                                .gap = malloc(n * sizeof *room->gap),
+                                .target = malloc((f->longest_batch_targets + 1) * sizeof *room->target)};
+    if (room->offset && room->type && room->time && room->gap && room->target) return SMURF_OK;
+    smurf_feed_batch_release(room);
+    return smurf_fail_memory(err);
+}
+
+void smurf_feed_batch_release(struct feed_batch *room)
+{
+    free(room->offset), free(room->type), free(room->time), free(room->gap), free(room->target);
+    *room = (struct feed_batch){0};
+}
+
+void smurf_feed_members(const struct feed *f, size_t index, size_t *first, size_t *last)
+{
+    *first = index * f->batch;
+    *last = *first + f->batch < f->ordered ? *first + f->batch : f->ordered;
+}
+
+struct batch smurf_feed_fill(const struct feed *f, size_t index, const struct feed_batch *room)
+{
+    size_t first, last, rows = 0, targets = 0;
+    smurf_feed_members(f, index, &first, &last);
+    for (size_t i = first; i < last; i++) {
+        size_t s = f->order[i], from = f->offset[s], n = f->offset[s + 1] - from;
+        room->offset[i - first] = rows;
+        memcpy(room->type + rows, f->type + from, n * sizeof *room->type);
+        memcpy(room->time + rows, f->time + from, n * sizeof *room->time);
+        memcpy(room->gap + rows, f->gap + from, n * sizeof *room->gap);
+        for (size_t t = f->target_offset[s]; t < f->target_offset[s + 1]; t++) {
+            room->target[targets] = f->target[t];
+            room->target[targets++].row += rows;
+        }
+        rows += n;
+    }
+    room->offset[last - first] = rows;
+    return (struct batch){{{last - first, room->offset}, rows, room->type, room->time, room->gap}, room->target, targets};
+}

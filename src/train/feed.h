@@ -1,0 +1,49 @@
+/*
+ * feed.h - a data set as training sees it: scaled gaps, targets, and batches in the order of an epoch.
+ */
+#ifndef SMURF_TRAIN_FEED_H
+#define SMURF_TRAIN_FEED_H
+
+#include "train/loss.h"
+
+/* All events and targets of a data set, sequence by sequence, in the order of the data. */
+struct feed {
+    size_t sequences;
+    size_t *offset;        /* (sequences + 1) rows */
+    size_t *target_offset; /* (sequences + 1) */
+    uint32_t *type;        /* (events) */
+    double *time;          /* (events) as the encoder sees it */
+    float *gap;            /* (events) the gap feature */
+    struct target *target; /* rows counted from the sequence's first */
+    size_t events, targets, typed; /* typed: targets that are events */
+    size_t longest_batch_events, longest_batch_targets; /* of any batch of `batch` sequences */
+    size_t batch;
+    size_t *order; /* (sequences with targets) */
+    size_t ordered;
+};
+
+/* Draws on nothing but its arguments; the data set may be freed afterwards. */
+smurf_status smurf_feed_init(struct feed *feed, const smurf_data *data, const struct view *view, size_t batch,
+                             smurf_error *err);
+void smurf_feed_release(struct feed *feed);
+
+/* The order of an epoch: shuffled, sequences of like length together, batches shuffled again. epoch 0: as the data is. */
+void smurf_feed_shuffle(struct feed *feed, uint64_t seed, uint64_t epoch);
+size_t smurf_feed_batches(const struct feed *feed);
+
+/* Room for one batch. */
+struct feed_batch {
+    size_t *offset;
+    uint32_t *type;
+    double *time;
+    float *gap;
+    struct target *target;
+};
+smurf_status smurf_feed_batch_init(struct feed_batch *room, const struct feed *feed, smurf_error *err);
+void smurf_feed_batch_release(struct feed_batch *room);
+/* Fills the room with batch `index` of the epoch. */
+struct batch smurf_feed_fill(const struct feed *feed, size_t index, const struct feed_batch *room);
+/* Which sequences batch `index` holds: *first .. *last-1 of feed->order. */
+void smurf_feed_members(const struct feed *feed, size_t index, size_t *first, size_t *last);
+
+#endif

@@ -1,0 +1,248 @@
+/*
+ * loss.c - see loss.h.
+ *
+ * Targets are cut into chunks that depend on their number only; each chunk has gradients of the shared weights (w, c and the type
+ * map) of its own, which are added up in the order of chunks. Within a chunk, one target after the other: its points, heads, losses
+ * and gradients stay in the caches of one core.
+ */
+#include "train/loss.h"
+
+#include "op/gap_head.h"
+#include "op/type_head.h"
+
+#include <string.h>
+
+enum { CHUNK = 8, CHUNKS_MOST = 16, ROWS_CHUNK = 24 };
+
+static size_t chunks_of(size_t targets)
+{
+    size_t chunks = op_chunks(targets, CHUNK);
+    return chunks < CHUNKS_MOST ? chunks : CHUNKS_MOST;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+/* Scratch of one thread, for one target at a time. */
+struct desk {
+    real *tau, *u, *u1, *u2, *g0, *g1, *g2; /* (points) */
+    real *z;                                /* (width x points) */
+    real *h, *dh;                           /* (width/2 x points) */
+    real *logits;                           /* (types x points) */
+};
+
+struct memory {
+    real *encoder;
+    struct head_coefficients c, d; /* coefficients and their gradients */
+    real *dh;                      /* (n x width) */
+    real *shared;                  /* (chunks x shared size): gradients of w, c, type map */
+    real *desks;
+    size_t shared_size, desk_size, points, used;
+};
+
+static real *take(struct memory *m, real *base, size_t n)
+{
+    real *piece = base ? base + m->used : NULL;
+    m->used += (n + 15) & ~(size_t)15;
+    return piece;
+}
+
+static struct desk lay_out_desk(size_t width, size_t types, size_t points, real *base, size_t *size)
+{
+    struct memory m = {0};
+    struct desk k;
+    real **vectors[] = {&k.tau, &k.u, &k.u1, &k.u2, &k.g0, &k.g1, &k.g2};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = take(&m, base, points);
+    k.z = take(&m, base, width * points);
+    k.h = take(&m, base, width / 2 * points);
+    k.dh = take(&m, base, width / 2 * points);
+    k.logits = take(&m, base, types * points);
+    *size = m.used;
+    return k;
+}
+
+static void lay_out(struct memory *m, const struct model *model, const struct loss_config *config, size_t n, int threads,
+                    real *base)
+{
+    size_t d = model->shape.width, half = d / 2, types = model->shape.types;
+    *m = (struct memory){.points = config->objective.points + 1};
+    m->encoder = take(m, base, OP(encoder_memory)(&model->shape, n, threads));
+    struct head_coefficients *both[] = {&m->c, &m->d};
+    for (int i = 0; i < 2; i++) {
+        both[i]->a = take(m, base, n * d);
+        both[i]->b = take(m, base, n * d);
+        both[i]->type_a = take(m, base, n * half);
+        both[i]->type_b = take(m, base, n * half);
+    }
+    m->dh = take(m, base, n * d);
+    m->shared_size = (d + 1 + types * half + types + 15) & ~(size_t)15;
+    m->shared = take(m, base, CHUNKS_MOST * m->shared_size);
+    lay_out_desk(d, types, m->points, NULL, &m->desk_size);
+    m->desks = take(m, base, CHUNKS_MOST * m->desk_size);
+}
+
+size_t OP(loss_memory)(const struct model *model, const struct loss_config *config, size_t n, int threads)
+{
+    struct memory m;
+    lay_out(&m, model, config, n, threads, NULL);
+    return m.used;
+}
+
+/* ---- One target ------------------------------------------------------------------------------ */
+
+/* What all targets of a batch share. */
+struct pass {
+    const struct op_run *run;
+    const struct model *model;
+    const struct objective_class *objective;
+    const struct loss_config *config;
+    const real *slab;
+    struct memory *m;
+    bool backward;
+};
+
+/* Gradients of the shared weights, laid out in one piece: w, c, type map, type bias. */
+struct shared {
+    real *w, *c, *type_w, *type_c;
+};
+
+static struct shared shared_of(const struct pass *p, real *base)
+{
+    size_t d = p->model->shape.width, types = p->model->shape.types;
+    return (struct shared){base, base + d, base + d + 1, base + d + 1 + types * (d / 2)};
+}
+
+static void time_loss(const struct pass *p, const struct target *t, const struct desk *k, size_t n, const struct shared *g,
+                      struct loss *out)
+{
+    const struct objective_config *config = &p->config->objective;
+    size_t d = p->model->shape.width;
+    const real *a = (const real *)p->m->c.a + t->row * d, *b = (const real *)p->m->c.b + t->row * d;
+    const real *w = p->slab + p->model->head.w;
+    int order = p->objective->order(config);
+    OP(gap_head_forward)(order, d, a, b, w, p->slab[p->model->head.c], k->tau, n, k->z, k->u, k->u1, k->u2);
+    out->time += p->objective->loss(config, t, n, k->tau, k->u, k->u1, k->u2, k->g0, k->g1, k->g2);
+    if (!p->backward) return;
+    const real alpha = (real)p->config->alpha;
+    for (size_t i = 0; i < n; i++) k->g0[i] *= alpha;
+    for (size_t i = 0; order >= 1 && i < n; i++) k->g1[i] *= alpha;
+    for (size_t i = 0; order >= 2 && i < n; i++) k->g2[i] *= alpha;
+    OP(gap_head_backward)(order, d, a, b, w, k->tau, n, k->z, k->g0, k->g1, k->g2, (real *)p->m->d.a + t->row * d,
+                          (real *)p->m->d.b + t->row * d, g->w, g->c);
+}
+
+static void type_loss(const struct pass *p, const struct target *t, const struct desk *k, size_t n, const struct shared *g,
+                      struct loss *out)
+{
+    size_t half = p->model->shape.width / 2, types = p->model->shape.types;
+    const struct head_params *at = &p->model->head;
+    const real *a = (const real *)p->m->c.type_a + t->row * half, *b = (const real *)p->m->c.type_b + t->row * half;
+    double right;
+    OP(type_head_forward)(types, half, a, b, p->slab + at->type_w, p->slab + at->type_c, k->tau, n, k->h, k->logits);
+    out->type += OP(type_head_loss)(types, n, t->type, p->config->smoothing, 1, k->logits, &right);
+    out->right += right;
+    out->typed++;
+    if (p->backward)
+        OP(type_head_backward)(types, half, a, p->slab + at->type_w, k->tau, n, k->h, k->logits, k->dh,
+                               (real *)p->m->d.type_a + t->row * half, (real *)p->m->d.type_b + t->row * half, g->type_w,
+                               g->type_c);
+}
+
+static void one_target(const struct pass *p, const struct target *t, const struct desk *k, const struct shared *g,
+                       struct loss *out)
+{
+    if (t->censored && !p->objective->censored) return;
+    size_t n = p->objective->count(&p->config->objective, t);
+    p->objective->place(&p->config->objective, p->run, t, n, k->tau);
+    time_loss(p, t, k, n, g, out);
+    out->gaps++;
+    if (t->censored) return;
+    if (!p->objective->perturbed || p->config->type_at_truth) {
+        k->tau[0] = (real)t->gap;
+        n = 1;
+    }
+    type_loss(p, t, k, n, g, out);
+}
+
+/* ---- The batch ------------------------------------------------------------------------------- */
+
+static struct loss all_targets(const struct pass *p, const struct batch *batch)
+{
+    struct memory *m = p->m;
+    size_t chunks = chunks_of(batch->targets), d = p->model->shape.width;
+    struct loss part[CHUNKS_MOST] = {{0}}, sum = {0};
+    if (p->backward) memset(m->shared, 0, chunks * m->shared_size * sizeof *m->shared);
+#pragma omp parallel for schedule(static) num_threads(p->run->threads)
+    for (size_t c = 0; c < chunks; c++) {
+        size_t unused;
+        struct desk desk =
+            lay_out_desk(d, p->model->shape.types, m->points, m->desks + c * m->desk_size, &unused);
+        struct shared shared = shared_of(p, m->shared + c * m->shared_size);
+        size_t to = op_chunk_start(batch->targets, chunks, c + 1);
+        for (size_t i = op_chunk_start(batch->targets, chunks, c); i < to; i++)
+            one_target(p, &batch->target[i], &desk, &shared, &part[c]);
+    }
+    for (size_t c = 0; c < chunks; c++) {
+        sum.time += part[c].time;
+        sum.type += part[c].type;
+        sum.right += part[c].right;
+        sum.gaps += part[c].gaps;
+        sum.typed += part[c].typed;
+    }
+    return sum;
+}
+
+/* Adds the chunks' gradients of the shared weights, in order. */
+static void add_shared(const struct pass *p, size_t targets, real *grad)
+{
+    const struct head_params *at = &p->model->head;
+    size_t d = p->model->shape.width, types = p->model->shape.types;
+    for (size_t c = 0; c < chunks_of(targets); c++) {
+        struct shared s = shared_of(p, p->m->shared + c * p->m->shared_size);
+        for (size_t i = 0; i < d; i++) grad[at->w + i] += s.w[i];
+        grad[at->c] += *s.c;
+        for (size_t i = 0; i < types * (d / 2); i++) grad[at->type_w + i] += s.type_w[i];
+        for (size_t i = 0; i < types; i++) grad[at->type_c + i] += s.type_c[i];
+    }
+}
+
+/* From the gradients of the coefficients to those of the encoder's output and of the four maps. */
+static void through_head(const struct pass *p, size_t n, const real *h, real *grad)
+{
+    struct memory *m = p->m;
+    size_t d = p->model->shape.width, chunks = op_chunks(n, ROWS_CHUNK);
+#pragma omp parallel for schedule(static) num_threads(p->run->threads)
+    for (size_t c = 0; c < chunks; c++) {
+        size_t i0 = op_chunk_start(n, chunks, c), i1 = op_chunk_start(n, chunks, c + 1);
+        OP(head_backward)(&p->model->head, p->slab, d, i0, i1 - i0, &m->c, &m->d, m->dh);
+    }
+#pragma omp parallel for schedule(dynamic) num_threads(p->run->threads)
+    for (int which = 0; which < 4; which++) OP(head_gradient)(&p->model->head, d, n, which, h, &m->d, grad);
+}
+
+struct loss OP(loss_of_batch)(const struct op_run *run, const struct model *model, const struct objective_class *objective,
+                              const struct loss_config *config, const real *slab, const struct batch *batch, real *memory,
+                              real *grad)
+{
+    struct memory m;
+    size_t n = batch->input.n, d = model->shape.width, chunks = op_chunks(n, ROWS_CHUNK);
+    lay_out(&m, model, config, n, run->threads, memory);
+    const struct pass p = {run, model, objective, config, slab, &m, grad != NULL};
+    const real *h = OP(encoder_forward)(run, &model->shape, &model->encoder, slab, &batch->input, m.encoder);
+#pragma omp parallel for schedule(static) num_threads(run->threads)
+    for (size_t c = 0; c < chunks; c++) {
+        size_t i0 = op_chunk_start(n, chunks, c), i1 = op_chunk_start(n, chunks, c + 1);
+        OP(head_forward)(&model->head, slab, d, i0, i1 - i0, h, &m.c);
+    }
+    if (grad) { /* rows without a target have no gradient */
+        memset(m.d.a, 0, n * d * sizeof(real));
+        memset(m.d.b, 0, n * d * sizeof(real));
+        memset(m.d.type_a, 0, n * (d / 2) * sizeof(real));
+        memset(m.d.type_b, 0, n * (d / 2) * sizeof(real));
+    }
+    struct loss sum = all_targets(&p, batch);
+    if (!grad) return sum;
+    add_shared(&p, batch->targets, grad);
+    through_head(&p, n, h, grad);
+    OP(encoder_backward)(run, &model->shape, &model->encoder, slab, &batch->input, m.encoder, m.dh, grad);
+    return sum;
+}

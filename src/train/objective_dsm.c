@@ -1,0 +1,95 @@
+/*
+ * objective_dsm.c - denoising score matching: the score of the gap with noise on it.
+ *
+ * With eps ~ N(0, 1), averaged over the points:
+ *     additive        t = tau + sigma eps      1/2 sigma^2 (psi(t) - (tau - t)/sigma^2)^2
+ *     multiplicative  t = tau e^{sigma eps}    1/2 sigma^2 t^2 (psi(t) + (1 + eps/sigma)/t)^2
+ * Several sigmas take turns. With `stop` the quotient lambda'/lambda is not differentiated: only -lambda learns.
+ *
+ * Compiled with -ffast-math: the loop over points has a vector exp and log only then.
+ */
+#include "train/objective.h"
+
+#include "op/clones.h"
+#include "op/intensity.h"
+#include "op/noise.h"
+
+static int order(const struct objective_config *config)
+{
+    return config->param == PARAM_INTENSITY ? 1 : 0;
+}
+
+static size_t count(const struct objective_config *config, const struct target *target)
+{
+    (void)target;
+    return config->points;
+}
+
+static void place(const struct objective_config *config, const struct op_run *run, const struct target *target, size_t n,
+                  real *tau)
+{
+    OP(noise_normal)(run, 0, target->id, n, tau);
+    for (size_t i = 0; i < n; i++) {
+        double sigma = config->sigma[i % config->sigmas];
+        tau[i] = (real)(config->multiplicative ? target->gap * exp(sigma * (double)tau[i])
+                                               : target->gap + sigma * (double)tau[i]);
+    }
+}
+
+/* The scores the noise pulls towards, and the weights of the squares. */
+static void aim(const struct objective_config *config, const struct target *target, size_t n, const real *tau, real *score,
+                real *weight)
+{
+    for (size_t i = 0; i < n; i++) {
+        double sigma = config->sigma[i % config->sigmas], s2 = sigma * sigma, t = (double)tau[i];
+        if (config->multiplicative) {
+            double eps = log(t / target->gap) / sigma;
+            score[i] = (real)(-(1 + eps / sigma) / t);
+            weight[i] = (real)(s2 * t * t);
+        } else {
+            score[i] = (real)((target->gap - t) / s2);
+            weight[i] = (real)s2;
+        }
+    }
+}
+
+/* g0, g1: on entry the aimed scores and the weights; on return the gradient. Returns the sum of the squares. */
+OP_CLONES
+static real squares_intensity(size_t n, bool stop, const real *restrict u, const real *restrict u1, real *restrict g0,
+                              real *restrict g1)
+{
+    real sum = 0;
+    const real share = 1 / (real)n, whole = stop ? 0 : 1;
+    for (size_t i = 0; i < n; i++) {
+        struct intensity l = intensity_at(u[i]);
+        real miss = l.r * u1[i] - l.lambda - g0[i], g = g1[i] * miss;
+        sum += g * miss;
+        g *= share;
+        g0[i] = g * (whole * l.kappa * u1[i] - l.q);
+        g1[i] = g * whole * l.r;
+    }
+    return sum;
+}
+
+static real squares_score(size_t n, const real *u, real *g0, const real *weight)
+{
+    real sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        real miss = u[i] - g0[i], g = weight[i] * miss;
+        sum += g * miss;
+        g0[i] = g / (real)n;
+    }
+    return sum;
+}
+
+static double loss(const struct objective_config *config, const struct target *target, size_t n, const real *tau,
+                   const real *u, const real *u1, const real *u2, real *g0, real *g1, real *g2)
+{
+    (void)u2, (void)g2;
+    aim(config, target, n, tau, g0, g1);
+    real sum = config->param == PARAM_INTENSITY ? squares_intensity(n, config->stop, u, u1, g0, g1)
+                                                : squares_score(n, u, g0, g1);
+    return 0.5 * (double)sum / (double)n;
+}
+
+const struct objective_class OP(objective_dsm) = {"dsm", false, true, order, count, place, loss};

@@ -1,0 +1,51 @@
+/*
+ * objective_mle.c - the likelihood: Lambda(tau) - ln lambda(tau), Lambda by Gauss-Legendre from the lower end of the support.
+ *
+ * A gap that was cut off by the end of observation has the likelihood of nothing coming: Lambda alone.
+ */
+#include "train/objective.h"
+
+#include "op/intensity.h"
+
+static int order(const struct objective_config *config)
+{
+    (void)config;
+    return 0;
+}
+
+static size_t count(const struct objective_config *config, const struct target *target)
+{
+    return config->points + !target->censored;
+}
+
+static void place(const struct objective_config *config, const struct op_run *run, const struct target *target, size_t n,
+                  real *tau)
+{
+    (void)run;
+    double span = target->gap - config->low;
+    for (size_t i = 0; i < config->points; i++) tau[i] = (real)(config->low + span * config->node[i]);
+    if (n > config->points) tau[config->points] = (real)target->gap;
+}
+
+static double loss(const struct objective_config *config, const struct target *target, size_t n, const real *tau,
+                   const real *u, const real *u1, const real *u2, real *g0, real *g1, real *g2)
+{
+    (void)tau, (void)u1, (void)u2, (void)g1, (void)g2;
+    double span = target->gap - config->low, sum = 0;
+    for (size_t i = 0; i < config->points; i++) {
+        struct intensity l = intensity_at(u[i]);
+        sum += span * config->weight[i] * (double)l.lambda;
+        g0[i] = (real)(span * config->weight[i]) * l.q;
+    }
+    if (n == config->points) return sum;
+    real last = u[config->points], *g = &g0[config->points];
+    if (last < -40) { /* ln lambda = u to all digits; lambda itself may underflow */
+        *g = -1;
+        return sum - (double)last;
+    }
+    struct intensity l = intensity_at(last);
+    *g = -l.q / l.lambda;
+    return sum - (double)log_real(l.lambda);
+}
+
+const struct objective_class OP(objective_mle) = {"mle", true, false, order, count, place, loss};

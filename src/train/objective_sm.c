@@ -1,0 +1,37 @@
+/*
+ * objective_sm.c - score matching without noise: 1/2 psi^2 + psi' at the observed gap.
+ *
+ * Unbounded below wherever the density is positive at a border of its support: exponential gaps drive lambda to 0.
+ */
+#include "train/objective.h"
+
+#include "op/score.h"
+
+static int order(const struct objective_config *config)
+{
+    return config->param == PARAM_INTENSITY ? 2 : 1;
+}
+
+static size_t count(const struct objective_config *config, const struct target *target)
+{
+    (void)config, (void)target;
+    return 1;
+}
+
+static void place(const struct objective_config *config, const struct op_run *run, const struct target *target, size_t n,
+                  real *tau)
+{
+    (void)config, (void)run, (void)n;
+    tau[0] = (real)target->gap;
+}
+
+static double loss(const struct objective_config *config, const struct target *target, size_t n, const real *tau,
+                   const real *u, const real *u1, const real *u2, real *g0, real *g1, real *g2)
+{
+    (void)target, (void)n, (void)tau;
+    struct score s = score_at(config->param == PARAM_INTENSITY, u[0], u1[0], u2[0]);
+    score_gradient(&s, s.psi, 1, g0, g1, g2);
+    return 0.5 * (double)s.psi * (double)s.psi + (double)s.slope;
+}
+
+const struct objective_class OP(objective_sm) = {"sm", false, false, order, count, place, loss};

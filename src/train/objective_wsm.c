@@ -1,0 +1,52 @@
+/*
+ * objective_wsm.c - weighted score matching: 1/2 h psi^2 + h psi' + h' psi, with h zero where the density ends.
+ *
+ * h = tau; where the end of observation T is known, h = min(tau, T - t), whose slope is +1 up to half of T - t_{i-1} and -1
+ * beyond. On the log axis, which has no end on the left: h = min(1, y(T - t_{i-1}) - y). Gaps that were cut off add nothing.
+ */
+#include "train/objective.h"
+
+#include "op/score.h"
+
+static int order(const struct objective_config *config)
+{
+    return config->param == PARAM_INTENSITY ? 2 : 1;
+}
+
+static size_t count(const struct objective_config *config, const struct target *target)
+{
+    (void)config, (void)target;
+    return 1;
+}
+
+static void place(const struct objective_config *config, const struct op_run *run, const struct target *target, size_t n,
+                  real *tau)
+{
+    (void)config, (void)run, (void)n;
+    tau[0] = (real)target->gap;
+}
+
+static void weigh(const struct objective_config *config, const struct target *target, double *h, double *slope)
+{
+    double tau = target->gap, limit = target->limit;
+    *h = config->log_axis ? 1 : tau;
+    *slope = config->log_axis ? 0 : 1;
+    if (limit - tau < *h) { /* false where the limit is unknown */
+        *h = limit - tau;
+        *slope = -1;
+    }
+}
+
+static double loss(const struct objective_config *config, const struct target *target, size_t n, const real *tau,
+                   const real *u, const real *u1, const real *u2, real *g0, real *g1, real *g2)
+{
+    (void)n, (void)tau;
+    double h, slope;
+    weigh(config, target, &h, &slope);
+    struct score s = score_at(config->param == PARAM_INTENSITY, u[0], u1[0], u2[0]);
+    double psi = (double)s.psi;
+    score_gradient(&s, (real)(h * psi + slope), (real)h, g0, g1, g2);
+    return 0.5 * h * psi * psi + h * (double)s.slope + slope * psi;
+}
+
+const struct objective_class OP(objective_wsm) = {"wsm", false, false, order, count, place, loss};

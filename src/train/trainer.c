@@ -1,0 +1,411 @@
+/*
+ * trainer.c - training: steps, epochs, dev loss, the best weights so far.
+ *
+ * Everything random is a function of (seed, epoch, step, event), every sum has one order: a run is the same bits at any number of
+ * threads, and one that was saved and resumed equals one that was not.
+ */
+#include "train/trainer.h"
+
+#include "data/data.h"
+#include "model/config.h"
+#include "op/serial.h"
+#include "train/adam.h"
+#include "train/schedule.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static size_t slab_size(const smurf_trainer *t)
+{
+    return t->frame->model.params.total;
+}
+
+/* ---- The frame: what is fitted on train before the first step --------------------------------- */
+
+/* Smallest and largest gap that is scored. */
+static void gap_range(const smurf_data *data, double *least, double *most)
+{
+    *least = INFINITY;
+    *most = 0;
+    for (size_t s = 0; s < data->sequences; s++)
+        for (size_t i = data->sequence[s].first; i < data->sequence[s].length; i++) {
+            double gap = data->sequence[s].time[i] - data->sequence[s].time[i - 1];
+            if (gap > 0 && gap < *least) *least = gap;
+            if (gap > *most) *most = gap;
+        }
+}
+
+/* The law's support on its axis. Log time has no end on the left, so one is set below the smallest gap (or half a tick): there the
+   law has no mass to speak of, and further out a positive intensity would give it some. */
+static void fit_support(smurf_model *m, const smurf_data *train)
+{
+    const smurf_train_config *c = &m->config;
+    double noise = 0, least, most, margin = 0.5;
+    for (int i = 0; strcmp(c->objective, "dsm") == 0 && !c->multiplicative && i < SMURF_SIGMAS; i++)
+        noise = fmax(noise, 3 * c->sigma[i]);
+    gap_range(train, &least, &most);
+    if (c->scale == SMURF_SCALE_LOG) {
+        if (c->dither > 0) least = fmin(least, c->dither / 2);
+        m->low = smurf_scale_forward(&m->view.scale, isfinite(least) ? least : 0) - noise - margin;
+    } else {
+        m->low = -noise;
+    }
+    m->high = smurf_scale_forward(&m->view.scale, most) + noise + 1;
+}
+
+static smurf_status copy_names(smurf_model *m, const smurf_data *train, smurf_error *err)
+{
+    m->types = train->types;
+    m->calendar = train->calendar;
+    m->unit = strdup(train->unit);
+    if (!m->unit) return smurf_fail_memory(err);
+    if (!train->type_name) return SMURF_OK;
+    m->type_name = calloc(train->types + 1, sizeof *m->type_name);
+    for (uint32_t k = 0; m->type_name && k < train->types; k++)
+        if (!(m->type_name[k] = strdup(train->type_name[k]))) return smurf_fail_memory(err);
+    return m->type_name ? SMURF_OK : smurf_fail_memory(err);
+}
+
+static smurf_status make_frame(smurf_model **out, const smurf_train_config *config, const smurf_data *train,
+                               smurf_error *err)
+{
+    smurf_model *m = calloc(1, sizeof *m);
+    if (!m) return smurf_fail_memory(err);
+    m->config = *config;
+    m->view.raw_clock = config->raw_clock != 0;
+    m->fingerprint = smurf_data_fingerprint(train);
+    m->dev_loss = NAN;
+    smurf_status status = copy_names(m, train, err);
+    if (!status) status = smurf_scale_fit(&m->view.scale, config->scale, train, err);
+    if (!status) status = smurf_scale_fit(&m->view.feature, SMURF_SCALE_LOG, train, err);
+    if (status) {
+        smurf_model_free(m);
+        return status;
+    }
+    /* The published models see raw time, or time in mean gaps on the mean scale; new ones always the latter. */
+    m->view.clock_unit = config->raw_clock && config->scale != SMURF_SCALE_MEAN ? 1 : m->view.feature.mean;
+    fit_support(m, train);
+    smurf_model_shape(m);
+    *out = m;
+    return SMURF_OK;
+}
+
+/* ---- Making one ------------------------------------------------------------------------------ */
+
+static void set_loss(smurf_trainer *t)
+{
+    const smurf_train_config *c = &t->frame->config;
+    struct objective_config *o = &t->loss.objective;
+    bool mle = strcmp(c->objective, "mle") == 0;
+    o->param = c->score ? PARAM_SCORE : PARAM_INTENSITY;
+    o->points = mle ? c->nodes : c->points;
+    for (o->sigmas = 0; o->sigmas < SIGMAS_MOST && c->sigma[o->sigmas] > 0; o->sigmas++)
+        o->sigma[o->sigmas] = c->sigma[o->sigmas];
+    o->multiplicative = c->multiplicative != 0;
+    o->stop = c->stop_gradient != 0;
+    o->low = t->frame->low;
+    o->log_axis = c->scale == SMURF_SCALE_LOG;
+    if (mle) smurf_gauss_legendre(o->points, o->node, o->weight);
+    t->loss.alpha = c->alpha;
+    t->loss.smoothing = c->smoothing;
+    t->loss.type_at_truth = c->type_at_truth != 0;
+}
+
+/* Gaps within their tick, or the data as it is: *own is to be freed by the caller. */
+static smurf_status dithered(const smurf_train_config *c, const smurf_data *data, uint64_t part, smurf_data **own,
+                             const smurf_data **out, smurf_error *err)
+{
+    *own = NULL;
+    *out = data;
+    if (!(c->dither > 0)) return SMURF_OK;
+    smurf_status status = smurf_data_dither(own, data, c->dither, c->seed + part, err);
+    *out = *own;
+    return status;
+}
+
+static smurf_status make_feeds(smurf_trainer *t, const smurf_data *train, const smurf_data *dev, smurf_error *err)
+{
+    const smurf_train_config *c = &t->frame->config;
+    smurf_data *own[2] = {NULL, NULL};
+    const smurf_data *seen;
+    smurf_status status = dithered(c, train, 0, &own[0], &seen, err);
+    if (!status) status = smurf_feed_init(&t->train, seen, &t->frame->view, c->batch, err);
+    if (!status && dev) {
+        status = dithered(c, dev, 1, &own[1], &seen, err);
+        if (!status) status = smurf_feed_init(&t->dev, seen, &t->frame->view, c->batch, err);
+        t->has_dev = !status;
+    }
+    smurf_data_free(own[0]);
+    smurf_data_free(own[1]);
+    return status;
+}
+
+static smurf_status make_memory(smurf_trainer *t, smurf_error *err)
+{
+    size_t rows = t->train.longest_batch_events > t->dev.longest_batch_events ? t->train.longest_batch_events
+                                                                              : t->dev.longest_batch_events;
+    size_t memory = smurf_loss_memory_f32(&t->frame->model, &t->loss, rows, t->threads);
+    struct feed widest = t->train;
+    widest.longest_batch_events = rows;
+    if (t->dev.longest_batch_targets > widest.longest_batch_targets)
+        widest.longest_batch_targets = t->dev.longest_batch_targets;
+    t->memory = aligned_alloc(64, (memory * sizeof *t->memory + 63) & ~(size_t)63);
+    for (int s = 0; s < SLABS; s++) {
+        if (s == SLAB_AVERAGE && !(t->frame->config.average > 0)) continue;
+        t->slab[s] = aligned_alloc(64, (slab_size(t) * sizeof(float) + 63) & ~(size_t)63);
+        if (!t->slab[s]) return smurf_fail_memory(err);
+        memset(t->slab[s], 0, slab_size(t) * sizeof(float));
+    }
+    return t->memory ? smurf_feed_batch_init(&t->room, &widest, err) : smurf_fail_memory(err);
+}
+
+static smurf_status start_weights(smurf_trainer *t, smurf_error *err)
+{
+    double *start = malloc(slab_size(t) * sizeof *start);
+    if (!start) return smurf_fail_memory(err);
+    smurf_params_start(&t->frame->model.params, t->frame->config.seed, start);
+    for (size_t i = 0; i < slab_size(t); i++) t->slab[SLAB_WEIGHT][i] = t->slab[SLAB_BEST][i] = (float)start[i];
+    if (t->slab[SLAB_AVERAGE]) memcpy(t->slab[SLAB_AVERAGE], t->slab[SLAB_WEIGHT], slab_size(t) * sizeof(float));
+    free(start);
+    return SMURF_OK;
+}
+
+smurf_status smurf_trainer_build(smurf_trainer **out, smurf_model *frame, const smurf_data *train, const smurf_data *dev,
+                                 smurf_error *err)
+{
+    *out = NULL;
+    smurf_trainer *t = calloc(1, sizeof *t);
+    if (!t) {
+        smurf_model_free(frame);
+        return smurf_fail_memory(err);
+    }
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    t->frame = frame;
+    t->threads = frame->config.threads > 0 ? frame->config.threads : cores > 0 ? (int)cores : 1;
+    t->at.best_loss = INFINITY;
+    t->objective = smurf_objective_named_f32(frame->config.objective);
+    set_loss(t);
+    smurf_status status = make_feeds(t, train, dev, err);
+    if (!status) status = make_memory(t, err);
+    if (!status) status = start_weights(t, err);
+    if (status)
+        smurf_trainer_free(t);
+    else
+        *out = t;
+    return status;
+}
+
+smurf_status smurf_trainer_new(smurf_trainer **out, const smurf_train_config *given, const smurf_data *train,
+                               const smurf_data *dev, smurf_error *err)
+{
+    *out = NULL;
+    smurf_train_config config = smurf_train_config_copy(given);
+    smurf_model *frame = NULL;
+    smurf_status status = smurf_train_config_check(&config, err);
+    if (!status && dev && dev->types > train->types)
+        status = smurf_fail(err, SMURF_ERROR_ARGUMENT, "dev has %u types, train %u: read them together, as one directory",
+                            dev->types, train->types);
+    if (!status) status = make_frame(&frame, &config, train, err);
+    return status ? status : smurf_trainer_build(out, frame, train, dev, err);
+}
+
+void smurf_trainer_free(smurf_trainer *t)
+{
+    if (!t) return;
+    smurf_feed_release(&t->train);
+    smurf_feed_release(&t->dev);
+    smurf_feed_batch_release(&t->room);
+    for (int s = 0; s < SLABS; s++) free(t->slab[s]);
+    free(t->memory);
+    smurf_model_free(t->frame);
+    free(t);
+}
+
+const smurf_train_config *smurf_trainer_config(const smurf_trainer *t)
+{
+    return &t->frame->config;
+}
+
+void smurf_trainer_progress(smurf_trainer *t, smurf_progress_fn *progress, void *context)
+{
+    t->progress.report = progress;
+    t->progress.context = context;
+}
+
+int smurf_trainer_done(const smurf_trainer *t)
+{
+    return t->at.epoch >= t->frame->config.epochs || t->at.stopped;
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+/* Which sequences a step was about, for the message: "4, 17, 230 and 13 more". */
+static smurf_status not_finite(const smurf_trainer *t, size_t index, smurf_error *err)
+{
+    char list[160] = "";
+    size_t first, last, used = 0, shown = 0;
+    smurf_feed_members(&t->train, index, &first, &last);
+    for (size_t i = first; i < last && shown < 8; i++, shown++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%zu", shown ? ", " : "", t->train.order[i]);
+    if (last - first > shown) snprintf(list + used, sizeof list - used, " and %zu more", last - first - shown);
+    return smurf_fail(err, SMURF_ERROR_INPUT,
+                      "the loss or its gradient is not finite in epoch %zu, step %zu of it (sequences %s of train, counted from 0): "
+                      "lower the rate, clip the gradient, or look at those sequences; the best model so far is kept",
+                      t->at.epoch + 1, index + 1, list);
+}
+
+static struct op_run run_of(const smurf_trainer *t, uint64_t step)
+{
+    return (struct op_run){t->threads, t->frame->config.seed, step};
+}
+
+static void update(smurf_trainer *t, double norm)
+{
+    const smurf_train_config *c = &t->frame->config;
+    size_t n = slab_size(t);
+    double rate = smurf_schedule_rate(c, t->at.epoch + 1, t->at.step, t->at.halvings);
+    double factor = c->clip > 0 && norm > c->clip ? c->clip / norm : 1;
+    smurf_adam_step(n, t->at.step, rate, factor, t->slab[SLAB_GRADIENT], t->slab[SLAB_MOMENT1], t->slab[SLAB_MOMENT2],
+                    t->slab[SLAB_WEIGHT], t->threads);
+    if (t->slab[SLAB_AVERAGE]) {
+        /* Early on, the average must not be held back by where the weights started. */
+        double decay = fmin(c->average, (1 + (double)t->at.step) / (10 + (double)t->at.step));
+        smurf_average_step(n, decay, t->slab[SLAB_WEIGHT], t->slab[SLAB_AVERAGE], t->threads);
+    }
+}
+
+smurf_status smurf_trainer_step(smurf_trainer *t, double *loss, int *last, smurf_error *err)
+{
+    double start = now();
+    if (t->at.next == 0) smurf_feed_shuffle(&t->train, t->frame->config.seed, t->at.epoch + 1);
+    struct batch batch = smurf_feed_fill(&t->train, t->at.next, &t->room);
+    struct op_run run = run_of(t, t->at.step + 1);
+    memset(t->slab[SLAB_GRADIENT], 0, slab_size(t) * sizeof(float));
+    smurf_serial_enter();
+    struct loss sum = smurf_loss_of_batch_f32(&run, &t->frame->model, t->objective, &t->loss, t->slab[SLAB_WEIGHT], &batch,
+                                              t->memory, t->slab[SLAB_GRADIENT]);
+    double total = t->loss.alpha * sum.time + sum.type;
+    double norm = smurf_gradient_norm(slab_size(t), t->slab[SLAB_GRADIENT], t->threads);
+    smurf_serial_leave();
+    if (!isfinite(total) || !isfinite(norm)) return not_finite(t, t->at.next, err);
+    t->at.step++;
+    update(t, norm);
+    t->at.loss_sum += total;
+    t->at.loss_gaps += (double)sum.gaps;
+    t->at.next++;
+    t->at.seconds += now() - start;
+    *loss = sum.gaps ? total / (double)sum.gaps : 0;
+    *last = t->at.next == smurf_feed_batches(&t->train);
+    return SMURF_OK;
+}
+
+/* ---- Epochs ---------------------------------------------------------------------------------- */
+
+/* The weights that count: their average where there is one. */
+static const float *current(const smurf_trainer *t)
+{
+    return t->slab[SLAB_AVERAGE] ? t->slab[SLAB_AVERAGE] : t->slab[SLAB_WEIGHT];
+}
+
+/* Loss on dev, without dropout; noise is that of step 0, the same in every epoch. */
+static struct loss dev_loss(smurf_trainer *t)
+{
+    struct model still = t->frame->model;
+    struct op_run run = run_of(t, 0);
+    struct loss sum = {0};
+    still.shape.dropout = 0;
+    smurf_serial_enter();
+    for (size_t b = 0; b < smurf_feed_batches(&t->dev); b++) {
+        struct batch batch = smurf_feed_fill(&t->dev, b, &t->room);
+        struct loss part =
+            smurf_loss_of_batch_f32(&run, &still, t->objective, &t->loss, current(t), &batch, t->memory, NULL);
+        sum.time += part.time;
+        sum.type += part.type;
+        sum.right += part.right;
+        sum.gaps += part.gaps;
+        sum.typed += part.typed;
+    }
+    smurf_serial_leave();
+    return sum;
+}
+
+/* Remembers the weights if they are the best so far; else loses patience. */
+static void judge(smurf_trainer *t, smurf_epoch *out)
+{
+    const smurf_train_config *c = &t->frame->config;
+    out->best = !t->has_dev || out->dev_loss < t->at.best_loss;
+    if (out->best) {
+        t->at.best_loss = t->has_dev ? out->dev_loss : INFINITY;
+        t->at.best_epoch = out->epoch;
+        t->at.waited = 0;
+        memcpy(t->slab[SLAB_BEST], current(t), slab_size(t) * sizeof(float));
+        return;
+    }
+    t->at.waited++;
+    if (c->schedule == 2 && t->at.waited % 2 == 0) t->at.halvings++;
+    if (c->patience && t->at.waited >= c->patience) t->at.stopped = true;
+}
+
+smurf_status smurf_trainer_epoch(smurf_trainer *t, smurf_epoch *out, smurf_error *err)
+{
+    char what[64];
+    size_t batches = smurf_feed_batches(&t->train);
+    snprintf(what, sizeof what, "epoch %zu of %zu", t->at.epoch + 1, t->frame->config.epochs);
+    t->progress.state = (smurf_progress){what, "steps", 0, (double)batches};
+    for (int last = 0; !last;) {
+        double loss;
+        smurf_status status = smurf_trainer_step(t, &loss, &last, err);
+        if (!status && !last) status = smurf_progress_tell(&t->progress, (double)t->at.next, err);
+        if (status) return status;
+    }
+    *out = (smurf_epoch){.epoch = t->at.epoch + 1,
+                         .train_loss = t->at.loss_sum / t->at.loss_gaps,
+                         .dev_loss = NAN,
+                         .dev_time_loss = NAN,
+                         .dev_type_loss = NAN,
+                         .dev_accuracy = NAN,
+                         .rate = smurf_schedule_rate(&t->frame->config, t->at.epoch + 1, t->at.step, t->at.halvings),
+                         .seconds = t->at.seconds,
+                         .events_per_second = (double)t->train.events / t->at.seconds};
+    if (t->has_dev) {
+        struct loss dev = dev_loss(t);
+        out->dev_time_loss = dev.time / (double)dev.gaps;
+        out->dev_type_loss = dev.type / (double)(dev.typed ? dev.typed : 1);
+        out->dev_accuracy = dev.right / (double)(dev.typed ? dev.typed : 1);
+        out->dev_loss = (t->loss.alpha * dev.time + dev.type) / (double)dev.gaps;
+        if (!isfinite(out->dev_loss))
+            return smurf_fail(err, SMURF_ERROR_INPUT,
+                              "the dev loss is not finite after epoch %zu: lower the rate; the best model so far is kept",
+                              out->epoch);
+    }
+    t->at.epoch++;
+    t->at.next = 0;
+    t->at.loss_sum = t->at.loss_gaps = t->at.seconds = 0;
+    judge(t, out);
+    return SMURF_OK;
+}
+
+/* ---- Results --------------------------------------------------------------------------------- */
+
+smurf_status smurf_trainer_model(const smurf_trainer *t, smurf_model **out, smurf_error *err)
+{
+    json_t *json = smurf_model_to_json(t->frame);
+    smurf_status status = json ? smurf_model_from_json(out, json, "the trainer", err) : smurf_fail_memory(err);
+    json_decref(json);
+    if (status) return status;
+    memcpy((*out)->slab, t->slab[SLAB_BEST], slab_size(t) * sizeof(float));
+    (*out)->epoch = t->at.best_epoch;
+    (*out)->dev_loss = t->has_dev ? t->at.best_loss : NAN;
+    return SMURF_OK;
+}

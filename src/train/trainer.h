@@ -1,0 +1,47 @@
+/*
+ * trainer.h - the state of a training run: all of it that trainer.c changes and resume.c keeps.
+ */
+#ifndef SMURF_TRAIN_TRAINER_H
+#define SMURF_TRAIN_TRAINER_H
+
+#include "base/progress.h"
+#include "model/model_file.h"
+#include "train/feed.h"
+
+/* Slabs of weights and their kin. */
+enum slab { SLAB_WEIGHT, SLAB_GRADIENT, SLAB_MOMENT1, SLAB_MOMENT2, SLAB_AVERAGE, SLAB_BEST, SLABS };
+
+/* What changes from step to step, beside the slabs. */
+struct progress_state {
+    uint64_t step;         /* of the whole run, done so far */
+    size_t epoch;          /* finished ones */
+    size_t next;           /* batch of the epoch in hand */
+    double loss_sum;       /* of the epoch in hand */
+    double loss_gaps;
+    double seconds;        /* spent on the epoch in hand */
+    double best_loss;      /* lowest dev loss */
+    size_t best_epoch;
+    size_t waited;         /* epochs since */
+    unsigned halvings;
+    bool stopped;          /* by patience */
+};
+
+struct smurf_trainer {
+    smurf_model *frame;    /* config, view, table of parameters; its slab is not used */
+    const struct objective_class *objective;
+    struct loss_config loss;
+    struct feed train, dev;
+    bool has_dev;
+    struct feed_batch room;
+    float *slab[SLABS];    /* SLAB_AVERAGE: NULL where there is none */
+    float *memory;         /* workspace of a step */
+    int threads;
+    struct progress_state at;
+    struct progress progress;
+};
+
+/* Makes a trainer around a frame (taken over, also on failure), with weights at their start. */
+smurf_status smurf_trainer_build(smurf_trainer **out, smurf_model *frame, const smurf_data *train, const smurf_data *dev,
+                                 smurf_error *err);
+
+#endif

@@ -1,0 +1,390 @@
+/*
+ * golden.c - checks files of expected values: golden [FILE.json ...]
+ *
+ * Without arguments, all of golden/ in the folder of shared data ($SMURF_SHARED, else ../shared beside the repository).
+ * Prints TAP, one line a checked quantity. A kind of file that is not known (yet) is a skip. The model is built from the file's
+ * own parameters, in double; agreement is relative to the largest element of each tensor, to 1e-8.
+ */
+#include "train/loss.h"
+
+#include "op/gap_head.h"
+#include "op/intensity.h"
+#include "op/score.h"
+#include "op/type_head.h"
+
+#include <glob.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int cases, failures;
+static const double tolerance = 1e-8;
+
+static void result(int ok, const char *file, const char *what, double error)
+{
+    const char *base = strrchr(file, '/');
+    printf("%s %d - %s: %s (%.1e)\n", ok ? "ok" : "not ok", ++cases, base ? base + 1 : file, what, error);
+    failures += !ok;
+}
+
+static void skip(const char *file, const char *why)
+{
+    const char *base = strrchr(file, '/');
+    printf("ok %d - %s # SKIP %s\n", ++cases, base ? base + 1 : file, why);
+}
+
+/* Largest difference over the largest size. */
+static double distance(const double *a, const double *b, size_t n)
+{
+    double most = 0, size = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!(fabs(a[i] - b[i]) <= most)) most = fabs(a[i] - b[i]);
+        if (fabs(b[i]) > size) size = fabs(b[i]);
+    }
+    return size > 0 ? most / size : most;
+}
+
+static void compare(const char *file, const char *what, const double *got, const double *expected, size_t n)
+{
+    double error = distance(got, expected, n);
+    result(error <= tolerance, file, what, error);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static double number(const json_t *object, const char *key, double otherwise)
+{
+    const json_t *value = json_object_get(object, key);
+    return value ? json_number_value(value) : otherwise;
+}
+
+/* The numbers of a (nested) array, or of {"shape", "data"}; the caller frees. */
+static size_t flatten(const json_t *value, double *out)
+{
+    if (json_is_number(value)) {
+        if (out) *out = json_number_value(value);
+        return 1;
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < json_array_size(value); i++) n += flatten(json_array_get(value, i), out ? out + n : NULL);
+    return n;
+}
+
+static double *numbers(const json_t *value, size_t *n)
+{
+    if (json_is_object(value)) value = json_object_get(value, "data");
+    *n = flatten(value, NULL);
+    double *out = calloc(*n + 1, sizeof *out);
+    if (!out) exit(1);
+    flatten(value, out);
+    return out;
+}
+
+/* ---- The model of a file --------------------------------------------------------------------- */
+
+struct golden {
+    const char *file;
+    json_t *root;
+    const json_t *expect, *config;
+    struct model model;
+    double *slab, *grad, *memory;
+    struct batch batch;
+    struct loss_config loss;
+    size_t *offset;
+    uint32_t *type;
+    double *time;
+    struct target *target;
+    double *tau;
+    size_t noise; /* points of each event */
+};
+
+/* The authors' name of a parameter of ours. Row 0 of their embedding is padding: *skip elements to leave out. */
+static const char *their_name(const char *ours, size_t width, char out[128], size_t *skip_elements)
+{
+    static const char *const pairs[][2] = {
+        {"query", "slf_attn.w_qs.weight"},       {"key", "slf_attn.w_ks.weight"},
+        {"value", "slf_attn.w_vs.weight"},       {"out.weight", "slf_attn.fc.weight"},
+        {"out.bias", "slf_attn.fc.bias"},        {"norm1.gain", "slf_attn.layer_norm.weight"},
+        {"norm1.bias", "slf_attn.layer_norm.bias"}, {"inner.weight", "pos_ffn.w_1.weight"},
+        {"inner.bias", "pos_ffn.w_1.bias"},      {"outer.weight", "pos_ffn.w_2.weight"},
+        {"outer.bias", "pos_ffn.w_2.bias"},      {"norm2.gain", "pos_ffn.layer_norm.weight"},
+        {"norm2.bias", "pos_ffn.layer_norm.bias"}, {"gap.a.weight", "score_decoder.affect_layer.0.weight"},
+        {"gap.a.bias", "score_decoder.affect_layer.0.bias"}, {"gap.b.weight", "score_decoder.base_layer.0.weight"},
+        {"gap.b.bias", "score_decoder.base_layer.0.bias"}, {"gap.w", "score_decoder.intensity_layer.0.weight"},
+        {"gap.c", "score_decoder.intensity_layer.0.bias"}, {"type.a.weight", "type_predictor.affect_layer.0.weight"},
+        {"type.a.bias", "type_predictor.affect_layer.0.bias"}, {"type.b.weight", "type_predictor.base_layer.weight"},
+        {"type.b.bias", "type_predictor.base_layer.bias"}, {"type.weight", "type_predictor.classifier.weight"},
+        {"type.bias", "type_predictor.classifier.bias"},
+    };
+    size_t layer = 0;
+    int at = 0;
+    *skip_elements = 0;
+    if (strcmp(ours, "embedding") == 0) {
+        *skip_elements = width;
+        return "encoder.event_emb.weight";
+    }
+    bool in_layer = sscanf(ours, "layer.%zu.%n", &layer, &at) == 1;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (strcmp(pairs[i][0], ours + at) == 0) {
+            if (!in_layer) return pairs[i][1];
+            snprintf(out, 128, "encoder.layer_stack.%zu.%s", layer, pairs[i][1]);
+            return out;
+        }
+    return NULL;
+}
+
+static bool load_params(struct golden *g)
+{
+    const json_t *params = json_object_get(g->root, "params");
+    for (size_t i = 0; i < g->model.params.count; i++) {
+        const struct param *p = &g->model.params.entry[i];
+        char text[128];
+        size_t leave, n;
+        const char *name = their_name(p->name, g->model.shape.width, text, &leave);
+        double *values = numbers(json_object_get(params, name ? name : ""), &n);
+        bool fits = n == p->size + leave;
+        if (fits) memcpy(g->slab + p->at, values + leave, p->size * sizeof *values);
+        free(values);
+        if (!fits) {
+            result(0, g->file, p->name, NAN);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void load_sequences(struct golden *g)
+{
+    const json_t *sequences = json_object_get(g->root, "sequences");
+    size_t count = json_array_size(sequences), n = 0, t = 0;
+    for (size_t s = 0; s < count; s++) n += json_array_size(json_object_get(json_array_get(sequences, s), "time"));
+    g->offset = calloc(count + 1, sizeof *g->offset);
+    g->type = calloc(n, sizeof *g->type);
+    g->time = calloc(n, sizeof *g->time);
+    g->target = calloc(n, sizeof *g->target);
+    for (size_t s = 0; s < count; s++) {
+        size_t length, at = g->offset[s];
+        double *time = numbers(json_object_get(json_array_get(sequences, s), "time"), &length);
+        double *type = numbers(json_object_get(json_array_get(sequences, s), "type"), &length);
+        for (size_t i = 0; i < length; i++) {
+            g->time[at + i] = time[i];
+            g->type[at + i] = (uint32_t)type[i];
+            if (i) g->target[t] = (struct target){at + i - 1, time[i] - time[i - 1], NAN, (uint32_t)type[i], false, t}, t++;
+        }
+        g->offset[s + 1] = at + length;
+        free(time);
+        free(type);
+    }
+    g->batch = (struct batch){{{count, g->offset}, n, g->type, g->time, NULL}, g->target, t};
+}
+
+static void load(struct golden *g, const char *file)
+{
+    json_error_t error;
+    *g = (struct golden){.file = file, .root = json_load_file(file, 0, &error)};
+    if (!g->root) {
+        fprintf(stderr, "golden: %s: %s\n", file, error.text);
+        exit(1);
+    }
+    g->expect = json_object_get(g->root, "expect");
+    g->config = json_object_get(g->root, "config");
+}
+
+static bool build(struct golden *g)
+{
+    const json_t *c = g->config;
+    struct encoder_shape shape = {(size_t)number(c, "num_types", 0), (size_t)number(c, "d_model", 0),
+                                  (size_t)number(c, "n_head", 0),    (size_t)number(c, "d_k", 0),
+                                  (size_t)number(c, "n_layers", 0),  (size_t)number(c, "d_inner", 0),
+                                  ACTIVATION_GELU,                   0, false};
+    smurf_model_init(&g->model, &shape, PARAM_INTENSITY);
+    load_sequences(g);
+    size_t points;
+    g->tau = numbers(json_object_get(g->root, "tau"), &points);
+    g->noise = (size_t)number(c, "num_noise", 1);
+    g->loss = (struct loss_config){.objective = {.points = g->noise, .sigma = {number(c, "sigma", 1)}, .sigmas = 1},
+                                   .alpha = number(c, "alpha", 1),
+                                   .smoothing = number(c, "label_smoothing", 0)};
+    g->slab = calloc(g->model.params.total, sizeof *g->slab);
+    g->grad = calloc(g->model.params.total, sizeof *g->grad);
+    struct loss_config largest = g->loss;
+    largest.objective.points = POINTS_MOST;
+    g->memory = calloc(OP(loss_memory)(&g->model, &largest, g->batch.input.n, 2), sizeof *g->memory);
+    return load_params(g);
+}
+
+static void unload(struct golden *g)
+{
+    free(g->offset), free(g->type), free(g->time), free(g->target), free(g->tau);
+    free(g->slab), free(g->grad), free(g->memory);
+    json_decref(g->root);
+}
+
+/* ---- Checks ---------------------------------------------------------------------------------- */
+
+/* The objective under test with the file's points in place of its own. */
+static const double *given_tau;
+static void place_given(const struct objective_config *config, const struct op_run *run, const struct target *t, size_t n,
+                        double *tau)
+{
+    (void)config, (void)run;
+    for (size_t i = 0; i < n; i++) tau[i] = given_tau[t->id * n + i];
+}
+
+static void compare_gradients(struct golden *g, const json_t *expected, const char *what)
+{
+    for (size_t i = 0; i < g->model.params.count; i++) {
+        const struct param *p = &g->model.params.entry[i];
+        char text[128], title[160];
+        size_t leave, n;
+        const json_t *value = json_object_get(expected, their_name(p->name, g->model.shape.width, text, &leave));
+        if (!value) continue;
+        double *values = numbers(value, &n);
+        snprintf(title, sizeof title, "%s gradient of %s", what, p->name);
+        compare(g->file, title, g->grad + p->at, values + leave, p->size);
+        free(values);
+    }
+}
+
+static struct loss run_loss(struct golden *g, const struct objective_class *objective)
+{
+    struct op_run run = {2, 1, 1};
+    memset(g->grad, 0, g->model.params.total * sizeof *g->grad);
+    return OP(loss_of_batch)(&run, &g->model, objective, &g->loss, g->slab, &g->batch, g->memory, g->grad);
+}
+
+static void check_denoising(struct golden *g, const char *key, bool stop)
+{
+    const json_t *expected = json_object_get(g->expect, key);
+    struct objective_class objective = OP(objective_dsm);
+    objective.place = place_given;
+    given_tau = g->tau;
+    g->loss.objective.stop = stop;
+    struct loss loss = run_loss(g, &objective);
+    double total = g->loss.alpha * loss.time + loss.type;
+    compare(g->file, key, &loss.time, (double[]){number(expected, "dsm_sum", NAN)}, 1);
+    compare(g->file, "cross-entropy", &loss.type, (double[]){number(expected, "ce_sum", NAN)}, 1);
+    compare(g->file, "loss", &total, (double[]){number(expected, "loss", NAN)}, 1);
+    compare_gradients(g, json_object_get(expected, "grad"), key);
+}
+
+/* Implicit score matching: the gradient is of the sum alone, so alpha is 1 and the types weigh nothing. */
+static void check_implicit(struct golden *g)
+{
+    const json_t *expected = json_object_get(g->expect, "implicit_score_matching");
+    double alpha = g->loss.alpha;
+    g->loss.alpha = 1;
+    struct loss loss = run_loss(g, &OP(objective_sm));
+    compare(g->file, "implicit score matching", &loss.time, (double[]){number(expected, "sum", NAN)}, 1);
+    double *both = calloc(g->model.params.total, sizeof *both);
+    memcpy(both, g->grad, g->model.params.total * sizeof *both);
+    g->loss.alpha = 0;
+    run_loss(g, &OP(objective_sm));
+    for (size_t i = 0; i < g->model.params.total; i++) g->grad[i] = both[i] - g->grad[i];
+    compare_gradients(g, json_object_get(expected, "grad"), "implicit");
+    g->loss.alpha = alpha;
+    free(both);
+}
+
+/* The likelihood of times alone, with enough nodes that quadrature is exact. */
+static void check_likelihood(struct golden *g)
+{
+    size_t points = g->loss.objective.points;
+    g->loss.objective.points = 64;
+    smurf_gauss_legendre(64, g->loss.objective.node, g->loss.objective.weight);
+    struct loss loss = run_loss(g, &OP(objective_mle));
+    double likelihood = -loss.time;
+    compare(g->file, "log-likelihood", &likelihood, (double[]){number(g->expect, "log_likelihood_sum", NAN)}, 1);
+    g->loss.objective.points = points;
+}
+
+/* Encoder output, intensity, score and logits at the given points. */
+static void check_forward(struct golden *g)
+{
+    struct op_run run = {1, 1, 1};
+    size_t d = g->model.shape.width, half = d / 2, types = g->model.shape.types, n = g->batch.input.n, m;
+    const double *h = OP(encoder_forward)(&run, &g->model.shape, &g->model.encoder, g->slab, &g->batch.input, g->memory);
+    double *expected = numbers(json_object_get(g->expect, "encoder"), &m);
+    compare(g->file, "encoder", h, expected, n * d);
+    free(expected);
+
+    struct head_coefficients c = {calloc(n, d * 8), calloc(n, d * 8), calloc(n, half * 8), calloc(n, half * 8)};
+    OP(head_forward)(&g->model.head, g->slab, d, 0, n, h, &c);
+    size_t all = g->batch.targets * g->noise;
+    double *intensity = calloc(all, 8), *score = calloc(all, 8), *logits = calloc(all * types, 8);
+    double *z = calloc(d * g->noise, 8), *u = calloc(2 * g->noise, 8), *own = calloc(types * g->noise, 8);
+    for (size_t t = 0; t < g->batch.targets; t++) {
+        size_t row = g->target[t].row;
+        const double *tau = g->tau + t * g->noise;
+        OP(gap_head_forward)(1, d, (double *)c.a + row * d, (double *)c.b + row * d, g->slab + g->model.head.w,
+                             g->slab[g->model.head.c], tau, g->noise, z, u, u + g->noise, NULL);
+        OP(type_head_forward)(types, half, (double *)c.type_a + row * half, (double *)c.type_b + row * half,
+                              g->slab + g->model.head.type_w, g->slab + g->model.head.type_c, tau, g->noise, z, own);
+        for (size_t i = 0; i < g->noise; i++) {
+            struct score s = score_at(true, u[i], u[g->noise + i], 0);
+            intensity[t * g->noise + i] = intensity_at(u[i]).lambda;
+            score[t * g->noise + i] = s.psi;
+            for (size_t k = 0; k < types; k++) logits[(t * g->noise + i) * types + k] = own[k * g->noise + i];
+        }
+    }
+    const struct {
+        const char *name;
+        const double *got;
+        size_t n;
+    } check[] = {{"intensity", intensity, all}, {"score", score, all}, {"logits", logits, all * types}};
+    for (int i = 0; i < 3; i++) {
+        expected = numbers(json_object_get(g->expect, check[i].name), &m);
+        compare(g->file, check[i].name, check[i].got, expected, m == check[i].n ? m : 0);
+        if (m != check[i].n) result(0, g->file, "number of values", NAN);
+        free(expected);
+    }
+    free(c.a), free(c.b), free(c.type_a), free(c.type_b);
+    free(intensity), free(score), free(logits), free(z), free(u), free(own);
+}
+
+static void check_file(const char *file)
+{
+    struct golden g;
+    load(&g, file);
+    if (!json_object_get(g.expect, "denoising_full_gradient")) {
+        skip(file, "this kind of file is not checked yet");
+        json_decref(g.root);
+        return;
+    }
+    if (build(&g)) {
+        check_forward(&g);
+        check_denoising(&g, "denoising_full_gradient", false);
+        check_denoising(&g, "denoising_stop_gradient", true);
+        check_implicit(&g);
+        check_likelihood(&g);
+    }
+    unload(&g);
+}
+
+/* The files of the shared folder; a skip where there are none. */
+static void check_shared(void)
+{
+    const char *shared = getenv("SMURF_SHARED"), *root = getenv("SMURF_ROOT");
+    char pattern[4096];
+    glob_t found;
+    if (shared)
+        snprintf(pattern, sizeof pattern, "%s/golden/*.json", shared);
+    else
+        snprintf(pattern, sizeof pattern, "%s/../shared/golden/*.json", root ? root : ".");
+    if (glob(pattern, 0, NULL, &found) != 0) {
+        skip("golden", "no files of expected values (../shared/golden)");
+        return;
+    }
+    for (size_t i = 0; i < found.gl_pathc; i++) check_file(found.gl_pathv[i]);
+    globfree(&found);
+}
+
+int main(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) check_file(argv[i]);
+    if (argc < 2) check_shared();
+    printf("1..%d\n", cases);
+    return failures > 0;
+}

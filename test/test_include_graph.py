@@ -1,0 +1,79 @@
+"""Dependencies between the rooms of the source point one way.
+
+To add a room: add its line to NEEDS, with the rooms it stands directly upon.
+"""
+import glob
+import os
+import re
+import unittest
+
+ROOT = os.environ.get("SMURF_ROOT", os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+NEEDS = {
+    "base": [],
+    "law": ["base"],
+    "data": ["base"],
+    "op": ["base"],
+    "simulate": ["law", "data"],
+    "model": ["law", "data", "op"],
+    "eval": ["law", "data"],
+    "train": ["model", "eval"],
+    "forecast": ["model", "law"],
+    "report": ["eval"],
+}
+STANDARD = set("""assert.h complex.h ctype.h errno.h fenv.h float.h inttypes.h limits.h locale.h math.h setjmp.h
+    signal.h stdalign.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h stdnoreturn.h string.h
+    tgmath.h threads.h time.h uchar.h wchar.h wctype.h""".split())
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+
+
+def below(room):
+    """The room itself and all that it stands upon."""
+    return {room}.union(*(below(other) for other in NEEDS[room]))
+
+
+def files(folder):
+    return sorted(glob.glob(os.path.join(ROOT, folder, "**", "*.[ch]"), recursive=True))
+
+
+def includes(path):
+    """(in quotes?, name) of each include of a file."""
+    with open(path, encoding="utf-8") as text:
+        return [(mark == '"', name) for mark, name in INCLUDE.findall(text.read())]
+
+
+class IncludeGraph(unittest.TestCase):
+    def check(self, folder, is_allowed):
+        """Every include of every file must be allowed: is_allowed(file, quoted, name)."""
+        paths = files(folder)
+        self.assertTrue(paths, f"no files in {folder}")
+        wrong = [f"{os.path.relpath(path, ROOT)} includes {name}"
+                 for path in paths for quoted, name in includes(path) if not is_allowed(path, quoted, name)]
+        self.assertEqual(wrong, [])
+
+    def test_rooms(self):
+        def is_allowed(path, quoted, name):
+            room = os.path.relpath(path, os.path.join(ROOT, "src")).split(os.sep)[0]
+            if not quoted:  # a header of ours in <> would hide from this test
+                return not os.path.exists(os.path.join(ROOT, "src", name)) and name != "smurf.h"
+            return name in ("smurf.h", "config.h") or name.split("/")[0] in below(room)
+        self.check("src", is_allowed)
+
+    def test_every_folder_is_a_room(self):
+        folders = {os.path.relpath(path, os.path.join(ROOT, "src")).split(os.sep)[0] for path in files("src")}
+        self.assertEqual(folders - set(NEEDS), set())
+
+    def test_command_uses_the_public_header_only(self):
+        self.check("cli", lambda path, quoted, name:
+                   name == "smurf.h" or os.path.exists(os.path.join(ROOT, "cli", name)) if quoted
+                   else name != "config.h" and not os.path.exists(os.path.join(ROOT, "src", name)))
+
+    def test_public_header_needs_the_standard_library_only(self):
+        self.check("include", lambda path, quoted, name: not quoted and name in STANDARD)
+
+    def test_examples_use_the_public_header_only(self):
+        self.check("examples", lambda path, quoted, name: not quoted and (name in STANDARD or name == "smurf.h"))
+
+
+if __name__ == "__main__":
+    unittest.main()
