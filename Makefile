@@ -42,7 +42,7 @@ install: all ## install to PREFIX (/usr/local) under DESTDIR
 	DESTDIR=$(DESTDIR) meson install -C $(BUILD)
 
 bench: all ## run the benchmarks
-	@ninja -C $(BUILD) bench/bench_read
+	@ninja -C $(BUILD) benchmarks
 	bench/run.py $(BUILD)
 
 fuzz: ## run each fuzzer for SECONDS=60 (clang)

@@ -55,18 +55,19 @@ static void print_amount(double amount, const char *unit)
 int terminal_progress(void *unused, const smurf_progress *p)
 {
     (void)unused;
-    static double started, drawn;
+    static double started, drawn, first, done; /* first: done when it started, as of a run that goes on */
     static const char *what;
     if (stop_asked) return 1;
     if (common.quiet || !isatty(STDERR_FILENO)) return 0;
     double time = now();
-    if (what != p->what) what = p->what, started = time, drawn = time;
+    if (what != p->what || p->done < done) what = p->what, started = time, drawn = time, first = p->done;
+    done = p->done;
     if (time - drawn < 0.1) return 0;
     drawn = time;
     fprintf(stderr, "\r\033[K%s  ", p->what);
     print_amount(p->done, p->unit);
-    if (p->total > 0 && p->done > 0) {
-        double left = (time - started) * (p->total - p->done) / p->done;
+    if (p->total > 0 && p->done > first) {
+        double left = (time - started) * (p->total - p->done) / (p->done - first);
         fprintf(stderr, "  %.0f%%", 100 * p->done / p->total);
         if (left >= 1) fprintf(stderr, "  %.0f s left", left);
     }
@@ -102,6 +103,15 @@ static void put(const char *before, const char *format, ...)
 int report_error(const smurf_error *err)
 {
     put("smurf: ", "%s", err->message);
+    return 1;
+}
+
+int report_failure(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    put_line("smurf: ", format, args);
+    va_end(args);
     return 1;
 }
 

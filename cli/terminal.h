@@ -20,6 +20,8 @@ void terminal_clear(void);
 void put_line(const char *before, const char *format, va_list args);
 /* "smurf: message" on standard error; returns 1, the exit status. */
 int report_error(const smurf_error *err);
+/* The same for what the command itself finds wrong. */
+int report_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* "smurf: warning: ..." unless --quiet. */
 void report_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

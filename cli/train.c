@@ -1,8 +1,8 @@
 /*
  * train.c - smurf train: trains a model, keeps the best, and can go on where it stopped.
  *
- * MODEL.safetensors is the best model so far; MODEL.resume holds all that is needed to go on. Both are written after every epoch
- * and when Ctrl-C asks to stop.
+ * MODEL.safetensors is the best model so far; MODEL.resume holds all that is needed to go on. The latter is written before the
+ * first step, after every epoch, and when Ctrl-C asks to stop; the former after every epoch that is the best so far.
  */
 #include "commands.h"
 #include "dataset.h"
@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { SETTINGS_MOST = 64 };
 
@@ -25,12 +26,17 @@ struct train_options {
 
 /* ---- Configuration --------------------------------------------------------------------------- */
 
+static int threads(void)
+{
+    return (int)(common.threads < 4096 ? common.threads : 4096);
+}
+
 static int configure(smurf_train_config *config, const struct train_options *o, const smurf_data *train)
 {
     smurf_error err;
     smurf_train_config_init(config);
     config->seed = common.seed;
-    config->threads = (int)(common.threads < 4096 ? common.threads : 4096);
+    config->threads = threads();
     smurf_status status = smurf_train_config_preset(config, o->preset, train, &err);
     for (size_t i = 0; !status && smurf_train_setting_name(i); i++)
         if (o->setting[i]) status = smurf_train_config_set(config, smurf_train_setting_name(i), o->setting[i], &err);
@@ -38,6 +44,38 @@ static int configure(smurf_train_config *config, const struct train_options *o, 
     if (!status) return 0;
     report_error(&err);
     return 2;
+}
+
+/* Wrong values are told before the data is read, which may take long. */
+static int check_settings(const struct train_options *o)
+{
+    smurf_train_config config;
+    smurf_error err;
+    smurf_train_config_init(&config);
+    for (size_t i = 0; smurf_train_setting_name(i); i++)
+        if (o->setting[i] && smurf_train_config_set(&config, smurf_train_setting_name(i), o->setting[i], &err)) {
+            report_error(&err);
+            return 2;
+        }
+    return 0;
+}
+
+/* A resumed run keeps the settings it was begun with. To ask for others is an error; the same may be given again. */
+static void refuse_other_settings(const smurf_trainer *trainer, const struct train_options *o)
+{
+    const smurf_train_config *begun = smurf_trainer_config(trainer);
+    smurf_train_config asked = *begun;
+    for (size_t i = 0; smurf_train_setting_name(i); i++) {
+        const char *name = smurf_train_setting_name(i);
+        char before[256], now[256];
+        if (!o->setting[i] || smurf_train_config_set(&asked, name, o->setting[i], NULL)) continue;
+        smurf_train_config_get(begun, name, before, sizeof before, NULL);
+        smurf_train_config_get(&asked, name, now, sizeof now, NULL);
+        if (strcmp(before, now) != 0)
+            usage_error("the run was begun with --%s %s: resume without --%s %s, or train anew", name, before, name, now);
+    }
+    if (begun->seed != common.seed)
+        usage_error("the run was begun with --seed %llu: resume with it, or train anew", (unsigned long long)begun->seed);
 }
 
 /* The file beside the model: "m.safetensors" has "m.resume". */
@@ -62,9 +100,23 @@ static void log_number(FILE *log, const char *name, double x)
         fprintf(log, ",\"%s\":null", name);
 }
 
-static void log_epoch(FILE *log, const smurf_epoch *e)
+/* Goes to where the line of an epoch belongs: a run that was killed may have logged one that it had not kept. */
+static void rewind_log(FILE *log, size_t epoch)
 {
-    if (!log) return;
+    char *line = NULL;
+    size_t room = 0, found;
+    long at = ftell(log);
+    if (at < 0) return; /* a pipe */
+    for (ssize_t n; (n = getline(&line, &room, log)) > 0; at = ftell(log))
+        if (line[n - 1] != '\n' || (sscanf(line, "{\"epoch\":%zu", &found) == 1 && found >= epoch)) break;
+    free(line);
+    if (fseek(log, at, SEEK_SET) == 0 && ftruncate(fileno(log), at) != 0) fseek(log, 0, SEEK_END);
+}
+
+/* False where the line could not be written; errno tells why. */
+static bool log_epoch(FILE *log, const smurf_epoch *e)
+{
+    if (!log) return true;
     fprintf(log, "{\"epoch\":%zu", e->epoch);
     log_number(log, "train_loss", e->train_loss);
     log_number(log, "dev_loss", e->dev_loss);
@@ -75,7 +127,7 @@ static void log_epoch(FILE *log, const smurf_epoch *e)
     log_number(log, "seconds", e->seconds);
     log_number(log, "events_per_second", e->events_per_second);
     fprintf(log, ",\"best\":%s}\n", e->best ? "true" : "false");
-    fflush(log);
+    return fflush(log) == 0 && !ferror(log);
 }
 
 static void show_epoch(const smurf_epoch *e)
@@ -87,8 +139,10 @@ static void show_epoch(const smurf_epoch *e)
     fprintf(stderr, "  %6.0f events/s  %5.1f s%s\n", e->events_per_second, e->seconds, e->best ? "  best" : "");
 }
 
-static void show_result(const smurf_epoch *best, const smurf_model *model, const char *path, double seconds)
+static void show_result(const smurf_trainer *trainer, const smurf_model *model, const char *path, double seconds)
 {
+    smurf_epoch best_epoch, *best = &best_epoch;
+    smurf_trainer_best(trainer, best);
     printf("model       %s, %zu parameters\n", path, smurf_model_parameters(model));
     printf("objective   %s\n", smurf_model_config(model)->objective);
     printf("best epoch  %zu\n", best->epoch);
@@ -107,8 +161,9 @@ struct session {
     smurf_trainer *trainer;
     const char *model_path;
     char *resume_path;
+    const char *log_path;
     FILE *log;
-    smurf_epoch best;
+    bool resumed; /* and no epoch logged since */
     double seconds;
 };
 
@@ -125,10 +180,18 @@ static smurf_status keep(const struct session *s, bool model, smurf_error *err)
     return status ? status : smurf_trainer_save(s->trainer, s->resume_path, err);
 }
 
+static int report_log(const struct session *s)
+{
+    return report_failure("cannot write '%s': %s", s->log_path, strerror(errno));
+}
+
 static int run(struct session *s)
 {
     smurf_error err;
+    smurf_epoch best;
     smurf_trainer_progress(s->trainer, terminal_progress, NULL);
+    /* At once: so that what cannot be written shows before the work is done, and a run that is killed in its first epoch can go on. */
+    if (keep(s, smurf_trainer_best(s->trainer, &best), &err)) return report_error(&err);
     while (!smurf_trainer_done(s->trainer)) {
         smurf_epoch epoch;
         smurf_status status = smurf_trainer_epoch(s->trainer, &epoch, &err);
@@ -141,14 +204,18 @@ static int run(struct session *s)
         }
         if (status) return report_error(&err);
         s->seconds += epoch.seconds;
-        if (epoch.best) s->best = epoch;
-        log_epoch(s->log, &epoch);
         show_epoch(&epoch);
+        if (s->log && s->resumed) rewind_log(s->log, epoch.epoch);
+        s->resumed = false;
+        bool logged = log_epoch(s->log, &epoch);
+        int why = errno;
         if (keep(s, epoch.best, &err)) return report_error(&err);
+        errno = why;
+        if (!logged) return report_log(s);
     }
     smurf_model *model;
-    if (smurf_model_load(&model, s->model_path, &err)) return report_error(&err);
-    show_result(&s->best, model, s->model_path, s->seconds);
+    if (smurf_trainer_model(s->trainer, &model, &err)) return report_error(&err);
+    show_result(s->trainer, model, s->model_path, s->seconds);
     smurf_model_free(model);
     return 0;
 }
@@ -159,19 +226,22 @@ static int begin(struct session *s, const struct train_options *o, const smurf_s
     smurf_status status;
     s->model_path = o->output;
     s->resume_path = resume_path(o->output);
-    if (o->log && !(s->log = fopen(o->log, o->resume ? "a" : "w"))) {
-        fprintf(stderr, "smurf: cannot write '%s': %s\n", o->log, strerror(errno));
-        return 1;
-    }
+    s->resumed = o->resume;
     if (o->resume) {
-        status = smurf_trainer_resume(&s->trainer, s->resume_path, split->train, split->dev, (int)common.threads, &err);
+        status = smurf_trainer_resume(&s->trainer, s->resume_path, split->train, split->dev, threads(), &err);
+        if (!status) refuse_other_settings(s->trainer, o);
     } else {
         smurf_train_config config;
         int wrong = configure(&config, o, split->train);
         if (wrong) return wrong;
         status = smurf_trainer_new(&s->trainer, &config, split->train, split->dev, &err);
     }
-    return status ? report_error(&err) : 0;
+    if (status) return report_error(&err);
+    s->log_path = o->log;
+    if (!o->log) return 0;
+    if (o->resume) s->log = fopen(o->log, "r+");
+    if (!s->log) s->log = fopen(o->log, o->resume ? "a" : "w");
+    return s->log ? 0 : report_log(s);
 }
 
 static void list_presets(FILE *out)
@@ -221,15 +291,17 @@ int command_train(int argc, char **argv)
     smurf_split split;
     struct session session = {0};
     struct stat about;
+    if (strcmp(o.output, "-") == 0) usage_error("a model cannot go to standard output: name a file with -o");
+    if (stat(o.output, &about) == 0 && S_ISDIR(about.st_mode))
+        usage_error("'%s' is a directory: name a file in it with -o", o.output);
     bool directory = stat(argv[0], &about) == 0 && S_ISDIR(about.st_mode);
     if (!directory && !data.split && !data.split_at) data.split = "8:1:1";
-    int status = dataset_load(&split, argv[0], &data);
+    int status = check_settings(&o);
+    if (status) return status;
+    status = dataset_load(&split, argv[0], &data);
     if (!status) status = begin(&session, &o, &split);
     if (!status) status = run(&session);
-    if (session.log && fclose(session.log) != 0 && !status) {
-        fprintf(stderr, "smurf: cannot write '%s'\n", o.log);
-        status = 1;
-    }
+    if (session.log && fclose(session.log) != 0 && !status) status = report_log(&session);
     free(session.resume_path);
     smurf_trainer_free(session.trainer);
     smurf_split_release(&split);

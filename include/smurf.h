@@ -42,7 +42,7 @@ extern "C" {
 /* Version of the library in use, such as "0.1.0". */
 SMURF_API const char *smurf_version(void);
 
-/* What was built in, such as "zlib openmp": words separated by spaces. */
+/* What was built in, such as "openblas zlib openmp": words separated by spaces. */
 SMURF_API const char *smurf_features(void);
 
 /* ---- Errors --------------------------------------------------------------------------------- */
@@ -429,7 +429,8 @@ SMURF_API smurf_status smurf_trainer_new(smurf_trainer **out, const smurf_train_
                                          const smurf_data *dev, smurf_error *err);
 SMURF_API void smurf_trainer_free(smurf_trainer *trainer);
 SMURF_API void smurf_trainer_progress(smurf_trainer *trainer, smurf_progress_fn *progress, void *context);
-/* One step: *loss is that of its batch, per gap. *last is 1 where the epoch's last step is done. */
+/* One step: *loss is that of its batch, per gap. *last is 1 where the epoch's last step is done: then smurf_trainer_epoch
+   measures dev and ends the epoch. It does the steps that are left, here none. */
 SMURF_API smurf_status smurf_trainer_step(smurf_trainer *trainer, double *loss, int *last, smurf_error *err);
 /* Steps to the end of the epoch, then dev. A progress callback that asks to stop ends it after the step in hand with
    SMURF_ERROR_CANCELLED; save and go on later. A loss that is not finite is SMURF_ERROR_INPUT, and names the epoch, the step
@@ -437,9 +438,11 @@ SMURF_API smurf_status smurf_trainer_step(smurf_trainer *trainer, double *loss, 
 SMURF_API smurf_status smurf_trainer_epoch(smurf_trainer *trainer, smurf_epoch *out, smurf_error *err);
 /* 1 when epochs or patience are used up. */
 SMURF_API int smurf_trainer_done(const smurf_trainer *trainer);
-/* The best model so far, a copy; the caller frees it. */
+/* The best epoch so far, also of a resumed run; 0 while there is none. */
+SMURF_API int smurf_trainer_best(const smurf_trainer *trainer, smurf_epoch *out);
+/* The best model so far, a copy; the caller frees it. Before the first epoch is done: the weights training starts from. */
 SMURF_API smurf_status smurf_trainer_model(const smurf_trainer *trainer, smurf_model **out, smurf_error *err);
-/* Everything needed to go on as if never interrupted, in one file. */
+/* Everything needed to go on as if never interrupted, in one file; with the same data sets, at any number of threads. */
 SMURF_API smurf_status smurf_trainer_save(const smurf_trainer *trainer, const char *path, smurf_error *err);
 SMURF_API smurf_status smurf_trainer_resume(smurf_trainer **out, const char *path, const smurf_data *train,
                                             const smurf_data *dev, int threads, smurf_error *err);

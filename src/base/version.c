@@ -10,12 +10,12 @@ const char *smurf_version(void)
 
 const char *smurf_features(void)
 {
-    return ""
+    return "openblas"
 #if SMURF_HAVE_ZLIB
-           "zlib "
+           " zlib"
 #endif
 #ifdef _OPENMP
-           "openmp "
+           " openmp"
 #endif
         ;
 }

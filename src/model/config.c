@@ -1,6 +1,8 @@
 /* config.c - see config.h. Adding a setting is one field in smurf.h and one line in the table below. */
 #include "model/config.h"
 
+#include "data/number.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum setting_kind { SETTING_COUNT, SETTING_FLAG, SETTING_NUMBER, SETTING_SEED, SETTING_WORD, SETTING_CHOICE, SETTING_LIST };
+enum setting_kind { SETTING_COUNT, SETTING_NUMBER, SETTING_WORD, SETTING_CHOICE, SETTING_LIST };
 
 struct setting {
     const char *name;
     enum setting_kind kind;
     size_t at;            /* offset in the config */
     double low, high;     /* of numbers and counts */
-    const char *choices;  /* words of a choice, in the order of their numbers; the two words of a flag */
+    const char *choices;  /* the words there are, of a choice in the order of their numbers */
     const char *about;
 };
 
@@ -32,7 +34,7 @@ static const struct setting settings[] = {
     {"clock", SETTING_CHOICE, AT(raw_clock), 0, 0, "since-first raw", "time the encoder sees: since-first or raw"},
     {"head", SETTING_CHOICE, AT(score), 0, 0, "intensity score", "what the head gives: intensity or score"},
     {"scale", SETTING_CHOICE, AT(scale), 0, 0, "none mean log", "time scale: none, mean or log"},
-    {"objective", SETTING_WORD, AT(objective), 0, 0, NULL, "dsm, sm, wsm or mle"},
+    {"objective", SETTING_WORD, AT(objective), 0, 0, "dsm sm wsm mle", "dsm, sm, wsm or mle"},
     {"points", SETTING_COUNT, AT(points), 1, 512, NULL, "dsm: perturbations of each event"},
     {"nodes", SETTING_COUNT, AT(nodes), 2, 256, NULL, "mle: nodes of the quadrature"},
     {"sigma", SETTING_LIST, AT(sigma), 1e-6, 1e3, NULL, "dsm: noise on the scaled axis; several separated by commas"},
@@ -128,17 +130,20 @@ static smurf_status wrong(const struct setting *s, const char *value, smurf_erro
                       s->kind == SETTING_COUNT ? "whole number" : "number", s->low, s->high);
 }
 
-static bool parse_number(const struct setting *s, const char *text, char **end, double *out)
+/* Free of the locale, as files must be. */
+static bool parse_number(const struct setting *s, const char *text, const char **end, double *out)
 {
-    *out = strtod(text, end);
-    return *end != text && *out >= s->low && *out <= s->high;
+    struct decimal decimal;
+    *end = smurf_decimal_scan(&decimal, text);
+    if (!*end) return false;
+    *out = smurf_decimal_value(&decimal);
+    return *out >= s->low && *out <= s->high;
 }
 
 static smurf_status set_list(const struct setting *s, double *list, const char *value, smurf_error *err)
 {
     double values[SMURF_SIGMAS] = {0};
-    char *end = NULL;
-    const char *p = value;
+    const char *p = value, *end;
     for (int i = 0; i < SMURF_SIGMAS; i++) {
         if (!parse_number(s, p, &end, &values[i]) || (*end && *end != ',')) return wrong(s, value, err);
         if (!*end) {
@@ -154,21 +159,15 @@ smurf_status smurf_train_config_set(smurf_train_config *config, const char *name
 {
     const struct setting *s = find(name, err);
     if (!s) return SMURF_ERROR_ARGUMENT;
-    char *field = (char *)config + s->at, *end = NULL;
+    char *field = (char *)config + s->at;
+    const char *end;
     double number;
+    int word = s->choices ? choice(s->choices, value) : 0;
+    if (word < 0) return wrong(s, value, err);
     switch (s->kind) {
     case SETTING_LIST: return set_list(s, (double *)(void *)field, value, err);
-    case SETTING_WORD:
-        if (strlen(value) >= sizeof config->objective) return wrong(s, value, err);
-        strcpy(field, value);
-        return SMURF_OK;
-    case SETTING_CHOICE:
-    case SETTING_FLAG: {
-        int word = choice(s->choices, value);
-        if (word < 0) return wrong(s, value, err);
-        memcpy(field, &word, sizeof word);
-        return SMURF_OK;
-    }
+    case SETTING_WORD: strcpy(field, value); return SMURF_OK;
+    case SETTING_CHOICE: memcpy(field, &word, sizeof word); return SMURF_OK;
     default:
         if (!parse_number(s, value, &end, &number) || *end) return wrong(s, value, err);
         if (s->kind == SETTING_NUMBER) {
@@ -182,6 +181,36 @@ smurf_status smurf_train_config_set(smurf_train_config *config, const char *name
     }
 }
 
+/* Appends to a text of n bytes, of which *used are; cuts what is too long. */
+static void append(char *text, size_t n, size_t *used, const char *more, size_t length)
+{
+    for (size_t i = 0; i < length && *used + 1 < n; i++) text[(*used)++] = more[i];
+    if (n) text[*used] = '\0';
+}
+
+static void append_number(char *text, size_t n, size_t *used, double x)
+{
+    char digits[NUMBER_TEXT];
+    if (isfinite(x))
+        append(text, n, used, digits, smurf_number_write(digits, x));
+    else
+        append(text, n, used, "nan", 3);
+}
+
+/* The word of a choice, or the number where there is none for it. */
+static void write_choice(const struct setting *s, int number, char *text, size_t n)
+{
+    const char *word = s->choices;
+    for (int i = 0; i < number && *word; i++) {
+        word += strcspn(word, " ");
+        word += *word == ' ';
+    }
+    if (number < 0 || !*word)
+        snprintf(text, n, "%d", number);
+    else
+        snprintf(text, n, "%.*s", (int)strcspn(word, " "), word);
+}
+
 smurf_status smurf_train_config_get(const smurf_train_config *config, const char *name, char *text, size_t n,
                                     smurf_error *err)
 {
@@ -192,24 +221,22 @@ smurf_status smurf_train_config_get(const smurf_train_config *config, const char
     size_t count, used = 0;
     int flag;
     switch (s->kind) {
-    case SETTING_WORD: snprintf(text, n, "%s", field); break;
+    case SETTING_WORD: snprintf(text, n, "%.*s", (int)sizeof config->objective, field); break;
     case SETTING_NUMBER:
         memcpy(number, field, sizeof *number);
-        snprintf(text, n, "%.17g", number[0]);
+        append_number(text, n, &used, number[0]);
         break;
     case SETTING_LIST:
         memcpy(number, field, sizeof number);
-        for (int i = 0; i < SMURF_SIGMAS && (number[i] != 0 || i == 0) && used < n; i++)
-            used += (size_t)snprintf(text + used, n - used, "%s%.17g", i ? "," : "", number[i]);
+        for (int i = 0; i < SMURF_SIGMAS && (number[i] != 0 || i == 0); i++) {
+            append(text, n, &used, ",", i > 0);
+            append_number(text, n, &used, number[i]);
+        }
         break;
     case SETTING_CHOICE:
-    case SETTING_FLAG: {
-        const char *word = s->choices;
         memcpy(&flag, field, sizeof flag);
-        for (int i = 0; i < flag && *word; i++) word += strcspn(word, " ") + 1;
-        snprintf(text, n, "%.*s", (int)strcspn(word, " "), word);
+        write_choice(s, flag, text, n);
         break;
-    }
     default:
         memcpy(&count, field, sizeof count);
         snprintf(text, n, "%zu", count);
@@ -230,8 +257,6 @@ smurf_status smurf_train_config_check(const smurf_train_config *given, smurf_err
     }
     if (c.width % 2) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "width %zu must be even", c.width);
     bool mle = strcmp(c.objective, "mle") == 0, dsm = strcmp(c.objective, "dsm") == 0;
-    if (!mle && !dsm && strcmp(c.objective, "sm") != 0 && strcmp(c.objective, "wsm") != 0)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "objective '%s' is not one of: dsm sm wsm mle", c.objective);
     if (mle && c.score)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "objective mle needs an intensity: leave out head=score");
     if (dsm && c.multiplicative && c.scale == SMURF_SCALE_LOG)

@@ -115,18 +115,19 @@ static struct op_dropout drop_of(const struct pass *p, size_t layer, enum drop w
     return (struct op_dropout){p->s->dropout, layer * DROPS + which};
 }
 
-/* x (rows i0 .. i0+n-1 of a tensor, d wide) times the mask. Rows start at multiples of 8 elements of it. */
+/* x (rows i0 .. i0+n-1 of a tensor, d wide) times the mask, some rows at a time. Rows start at multiples of 8 elements of it. */
 static void drop_rows(const struct pass *p, struct op_dropout drop, size_t i0, size_t n, size_t d, real *x)
 {
-    enum { PIECE = 512 };
+    enum { PIECE = 2048 };
     real factor[PIECE];
     if (!(drop.rate > 0)) return;
-    size_t stride = (d + 7) & ~(size_t)7;
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < d; k += PIECE) {
-            size_t m = d - k < PIECE ? d - k : PIECE;
-            OP(dropout_factors)(p->run, drop, (i0 + i) * stride + k, factor, m);
-            for (size_t j = 0; j < m; j++) x[i * d + k + j] *= factor[j];
+    size_t stride = (d + 7) & ~(size_t)7, columns = d < PIECE ? d : PIECE, rows = PIECE / columns;
+    for (size_t i = 0; i < n; i += rows)
+        for (size_t k = 0; k < d; k += columns) {
+            size_t r = n - i < rows ? n - i : rows, c = d - k < columns ? d - k : columns;
+            OP(dropout_tile)(p->run, drop, (i0 + i) * stride + k, stride, r, c, factor, c);
+            for (size_t j = 0; j < r; j++)
+                for (size_t l = 0; l < c; l++) x[(i + j) * d + k + l] *= factor[j * c + l];
         }
 }
 

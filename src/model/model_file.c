@@ -51,18 +51,27 @@ const char *smurf_model_type_name(const smurf_model *model, uint32_t type)
     return model->type_name && type < model->types ? model->type_name[type] : NULL;
 }
 
+static uint64_t bits_of(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static uint64_t mix(uint64_t h, uint64_t word)
+{
+    h = (h ^ word) * 0xD6E8FEB86659FD93u;
+    return h ^ h >> 32;
+}
+
 uint64_t smurf_data_fingerprint(const smurf_data *data)
 {
     uint64_t h = 0x9E3779B97F4A7C15u ^ data->events;
     for (size_t s = 0; s < data->sequences; s++) {
         const smurf_sequence *q = &data->sequence[s];
-        h = (h ^ (uint64_t)q->origin ^ q->length) * 0xD6E8FEB86659FD93u;
-        for (size_t i = 0; i < q->length; i++) {
-            uint64_t bits;
-            memcpy(&bits, &q->time[i], sizeof bits);
-            h = (h ^ bits ^ q->type[i]) * 0xD6E8FEB86659FD93u;
-            h ^= h >> 32;
-        }
+        h = mix(h, (uint64_t)q->origin ^ q->length);
+        h = mix(h, bits_of(isnan(q->end) ? -1 : q->end) ^ q->first);
+        for (size_t i = 0; i < q->length; i++) h = mix(h, bits_of(q->time[i]) ^ q->type[i]);
     }
     return h;
 }
@@ -108,34 +117,30 @@ static smurf_status broken(const char *file, const char *what, smurf_error *err)
                       file, what);
 }
 
-static bool scale_from_json(smurf_scale *out, const json_t *json)
+static bool scale_from_json(smurf_scale *out, smurf_scale_kind kind, const json_t *json)
 {
-    int kind = (int)json_integer_value(json_object_get(json, "kind"));
-    *out = (smurf_scale){(smurf_scale_kind)kind, json_number_value(json_object_get(json, "mean")),
+    *out = (smurf_scale){kind, json_number_value(json_object_get(json, "mean")),
                          json_number_value(json_object_get(json, "mu")), json_number_value(json_object_get(json, "sd"))};
-    return kind >= 0 && kind <= SMURF_SCALE_LOG && out->mean > 0 && out->sd > 0 && isfinite(out->mean) &&
-           isfinite(out->mu) && isfinite(out->sd);
+    return json_integer_value(json_object_get(json, "kind")) == (json_int_t)kind && out->mean > 0 && out->sd > 0 &&
+           isfinite(out->mean) && isfinite(out->mu) && isfinite(out->sd);
 }
 
 static smurf_status settings_from_json(smurf_train_config *config, const json_t *json, const char *file, smurf_error *err)
 {
     const char *key;
     json_t *value;
+    smurf_error why;
+    smurf_status status = SMURF_OK;
     smurf_train_config_init(config);
     if (!json_is_object(json)) return broken(file, "settings", err);
     json_object_foreach((json_t *)json, key, value)
     {
-        smurf_status status = json_is_string(value) ? smurf_train_config_set(config, key, json_string_value(value), err)
-                                                    : broken(file, key, err);
-        if (status) {
-            if (err && status == SMURF_ERROR_ARGUMENT) {
-                smurf_error inner = *err;
-                smurf_fail(err, SMURF_ERROR_INPUT, "%s: %.900s", file, inner.message);
-            }
-            return SMURF_ERROR_INPUT;
-        }
+        if (!json_is_string(value)) return broken(file, key, err);
+        status = smurf_train_config_set(config, key, json_string_value(value), &why);
+        if (status) break;
     }
-    return smurf_train_config_check(config, err) ? SMURF_ERROR_INPUT : SMURF_OK;
+    if (!status) status = smurf_train_config_check(config, &why);
+    return status ? smurf_fail(err, SMURF_ERROR_INPUT, "%s: %.900s", file, why.message) : SMURF_OK;
 }
 
 static smurf_status names_from_json(smurf_model *m, const json_t *json, const char *file, smurf_error *err)
@@ -170,15 +175,19 @@ static smurf_status read_json(smurf_model *m, const json_t *json, const char *fi
     json_int_t types = json_integer_value(json_object_get(json, "types"));
     if (types < 1 || types > 1 << 24) return broken(file, "types", err);
     m->types = (uint32_t)types;
-    if (!scale_from_json(&m->view.scale, json_object_get(json, "scale"))) return broken(file, "scale", err);
-    if (!scale_from_json(&m->view.feature, json_object_get(json, "feature"))) return broken(file, "feature", err);
+    if (!scale_from_json(&m->view.scale, m->config.scale, json_object_get(json, "scale"))) return broken(file, "scale", err);
+    if (!scale_from_json(&m->view.feature, SMURF_SCALE_LOG, json_object_get(json, "feature")))
+        return broken(file, "feature", err);
     m->view.raw_clock = m->config.raw_clock != 0;
     m->view.clock_unit = json_number_value(json_object_get(json, "clock_unit"));
     m->low = json_number_value(json_object_get(json, "low"));
     m->high = json_number_value(json_object_get(json, "high"));
-    if (!(m->view.clock_unit > 0) || !(m->low < m->high)) return broken(file, "clock_unit, low or high", err);
+    if (!(m->view.clock_unit > 0)) return broken(file, "clock_unit", err);
+    if (!(m->low < m->high)) return broken(file, "low' and 'high", err);
     m->config.seed = (uint64_t)json_integer_value(json_object_get(json, "seed"));
-    m->epoch = (size_t)json_integer_value(json_object_get(json, "epoch"));
+    json_int_t epoch = json_integer_value(json_object_get(json, "epoch"));
+    if (epoch < 0) return broken(file, "epoch", err);
+    m->epoch = (size_t)epoch;
     m->dev_loss = json_is_number(json_object_get(json, "dev_loss")) ? json_number_value(json_object_get(json, "dev_loss")) : NAN;
     m->calendar = json_is_true(json_object_get(json, "calendar"));
     const char *print = json_string_value(json_object_get(json, "fingerprint"));
@@ -194,16 +203,19 @@ smurf_status smurf_model_from_json(smurf_model **out, const json_t *json, const 
     smurf_model *m = calloc(1, sizeof *m);
     if (!m) return smurf_fail_memory(err);
     smurf_status status = read_json(m, json, file, err);
-    if (!status) {
-        smurf_model_shape(m);
-        m->slab = calloc(m->model.params.total, sizeof *m->slab);
-        if (!m->slab) status = smurf_fail_memory(err);
-    }
-    if (status)
+    if (status) {
         smurf_model_free(m);
-    else
-        *out = m;
-    return status;
+        return status;
+    }
+    smurf_model_shape(m);
+    *out = m;
+    return SMURF_OK;
+}
+
+smurf_status smurf_model_allocate(smurf_model *m, smurf_error *err)
+{
+    m->slab = calloc(m->model.params.total, sizeof *m->slab);
+    return m->slab ? SMURF_OK : smurf_fail_memory(err);
 }
 
 /* ---- Tensors --------------------------------------------------------------------------------- */
@@ -232,6 +244,13 @@ smurf_status smurf_model_list(const struct model *model, const float *slab, cons
     return SMURF_OK;
 }
 
+static bool all_finite(const float *value, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(value[i])) return false;
+    return true;
+}
+
 smurf_status smurf_model_fetch(const struct model *model, const struct tensor_file *file, const char *prefix, float *slab,
                                smurf_error *err)
 {
@@ -243,7 +262,11 @@ smurf_status smurf_model_fetch(const struct model *model, const struct tensor_fi
         const void *data;
         smurf_status status = smurf_tensors_need(file, &wanted, &data, err);
         if (status) return status;
-        memcpy(slab + p->at, data, p->size * sizeof *slab);
+        if (!all_finite(data, p->size))
+            return smurf_fail(err, SMURF_ERROR_INPUT,
+                              "%s: tensor '%s' holds a value that is not finite (the file is damaged: copy or train it again)",
+                              file->name, name);
+        if (slab) memcpy(slab + p->at, data, p->size * sizeof *slab);
     }
     return SMURF_OK;
 }
@@ -266,23 +289,33 @@ smurf_status smurf_model_save(const smurf_model *model, const char *path, smurf_
     return status;
 }
 
+smurf_status smurf_model_open(smurf_model **out, const struct tensor_file *file, smurf_error *err)
+{
+    *out = NULL;
+    const char *text = smurf_tensors_text(file, "smurf");
+    json_t *json = text ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    if (!json)
+        return smurf_fail(err, SMURF_ERROR_INPUT, "%s: there is no text 'smurf' of JSON in it: this is no model of smurf",
+                          file->name);
+    smurf_status status = smurf_model_from_json(out, json, file->name, err);
+    if (!status) status = smurf_model_fetch(&(*out)->model, file, "", NULL, err);
+    if (!status) status = smurf_model_allocate(*out, err);
+    if (!status) status = smurf_model_fetch(&(*out)->model, file, "", (*out)->slab, err);
+    if (status) {
+        smurf_model_free(*out);
+        *out = NULL;
+    }
+    json_decref(json);
+    return status;
+}
+
 smurf_status smurf_model_load(smurf_model **out, const char *path, smurf_error *err)
 {
     *out = NULL;
     struct tensor_file file;
     smurf_status status = smurf_tensors_open(&file, path, err);
     if (status) return status;
-    const char *text = smurf_tensors_text(&file, "smurf");
-    json_t *json = text ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
-    if (!json)
-        status = smurf_fail(err, SMURF_ERROR_INPUT, "%s: there is no text 'smurf' in it: this is no model of smurf", path);
-    if (!status) status = smurf_model_from_json(out, json, path, err);
-    if (!status) status = smurf_model_fetch(&(*out)->model, &file, "", (*out)->slab, err);
-    if (status) {
-        smurf_model_free(*out);
-        *out = NULL;
-    }
-    json_decref(json);
+    status = smurf_model_open(out, &file, err);
     smurf_tensors_close(&file);
     return status;
 }

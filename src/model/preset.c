@@ -100,25 +100,20 @@ static double clamp(double x, double low, double high)
 /* The rules, each with its reason:
    - likelihood on log time with the gap feature: gaps of real logs spread over decades;
    - dithering where the tick is a thousandth of the mean gap or more: the law must not learn the clock's teeth;
-   - a model that the data can fill: width 32 below 5,000 events, else 64; 2 layers, 3 from 100,000 on; more dropout for less data;
-   - some 600 events a step, so that a step is a fair sample and there are enough of them;
-   - about 6 million events in all, within 10 to 60 epochs: minutes on two cores. */
+   - one width for all; 2 layers, 3 from 100,000 events on; more dropout below 5,000 events, which the model could learn by heart;
+   - a fiftieth of the events in a step, but 32 at least and 600 at most: enough steps for small data, fair samples for large;
+   - about 6 million events in all, within 10 to 200 epochs: minutes on two cores. */
 static void use_look(smurf_train_config *c, const smurf_data *train)
 {
     struct look l = look_at(train);
-    double tick = smurf_data_tick(train);
-    bool small = l.events < 5000;
-    c->width = small ? 32 : 64;
-    c->heads = small ? 2 : 4;
-    c->inner = 4 * c->width;
+    double tick = smurf_data_tick(train), step = clamp(l.events / 50, 32, 600);
     c->layers = l.events < 100000 ? 2 : 3;
-    c->dropout = small ? 0.3 : 0.1;
+    c->dropout = l.events < 5000 ? 0.3 : 0.1;
     c->dither = tick > 0 && tick >= 1e-3 * l.mean_gap ? tick : 0;
-    c->batch = (size_t)clamp(floor(600 / (l.mean_length > 0 ? l.mean_length : 1) + 0.5), 1, 64);
-    c->rate = small ? 2e-3 : 1e-3;
+    c->batch = (size_t)clamp(floor(step / (l.mean_length > 0 ? l.mean_length : 1) + 0.5), 1, 64);
     c->warmup = 100;
-    c->epochs = (size_t)clamp(6e6 / (l.events > 0 ? l.events : 1), 10, 60);
-    c->patience = c->epochs / 4 > 5 ? c->epochs / 4 : 5;
+    c->epochs = (size_t)clamp(6e6 / (l.events > 0 ? l.events : 1), 10, 200);
+    c->patience = c->epochs / 6 > 5 ? c->epochs / 6 : 5;
 }
 
 smurf_status smurf_train_config_preset(smurf_train_config *config, const char *name, const smurf_data *train,

@@ -10,12 +10,9 @@
 #define tanh_real tanhf
 #endif
 
-void OP(temporal_forward)(size_t n, size_t d, const double *time, real *z)
+double OP(temporal_period)(size_t pair, size_t d)
 {
-    for (size_t k = 0; k < d; k++) {
-        double period = pow(10000, (double)(k / 2 * 2) / (double)d);
-        for (size_t i = 0; i < n; i++) z[i * d + k] = (real)(k % 2 ? cos(time[i] / period) : sin(time[i] / period));
-    }
+    return pow(10000, (double)(2 * pair) / (double)d);
 }
 
 void OP(embed_forward)(size_t n, size_t d, const uint32_t *type, const real *table, real *x)

@@ -9,6 +9,9 @@
 /* z (n x d): even i sin(t / p_i), odd i cos(t / p_i), p_i = 10000^{2 floor(i/2) / d}; phases in double. */
 void OP(temporal_forward)(size_t n, size_t d, const double *time, real *z);
 
+/* p_i of entries 2*pair and 2*pair + 1. Not in temporal.c, whose -ffast-math would cost digits that large times need. */
+double OP(temporal_period)(size_t pair, size_t d);
+
 /* x (n x d) = rows of table (types x d). */
 void OP(embed_forward)(size_t n, size_t d, const uint32_t *type, const real *table, real *x);
 /* dtable += rows of dx, in the order of rows. */

@@ -9,21 +9,7 @@
  */
 #include "op/gap_head.h"
 
-#include "op/clones.h"
-
-#include <math.h>
-
-#if SMURF_REAL == 64
-#define tanh_real tanh
-#else
-#define tanh_real tanhf
-#endif
-
-OP_CLONES
-static void units(const real *restrict tau, size_t n, real a, real b, real *restrict z)
-{
-    for (size_t i = 0; i < n; i++) z[i] = tanh_real(a * tau[i] + b);
-}
+#include "op/units.h"
 
 OP_CLONES
 static void sums(int order, size_t n, real a, real w, const real *restrict z, real *restrict u, real *restrict u1,

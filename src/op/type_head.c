@@ -7,25 +7,13 @@
 #include "op/type_head.h"
 
 #include "op/blas.h"
-#include "op/clones.h"
 #include "op/intensity.h"
-
-#if SMURF_REAL == 64
-#define tanh_real tanh
-#else
-#define tanh_real tanhf
-#endif
-
-OP_CLONES
-static void unit(const real *restrict tau, size_t n, real a, real b, real *restrict h)
-{
-    for (size_t i = 0; i < n; i++) h[i] = tanh_real(a * tau[i] + b);
-}
+#include "op/units.h"
 
 void OP(type_head_forward)(size_t types, size_t width, const real *a, const real *b, const real *w, const real *c,
                            const real *tau, size_t n, real *h, real *logits)
 {
-    for (size_t k = 0; k < width; k++) unit(tau, n, a[k], b[k], h + k * n);
+    for (size_t k = 0; k < width; k++) units(tau, n, a[k], b[k], h + k * n);
     for (size_t k = 0; k < types; k++)
         for (size_t i = 0; i < n; i++) logits[k * n + i] = c[k];
     gemm(0, 0, types, n, width, 1, w, width, h, n, 1, logits, n);

@@ -40,26 +40,24 @@ static size_t add_targets(struct feed *f, const smurf_sequence *s, const struct 
     return n;
 }
 
+static int longest_first(const void *left, const void *right)
+{
+    size_t a = *(const size_t *)left, b = *(const size_t *)right;
+    return a > b ? -1 : a < b;
+}
+
 /* The most rows and targets a batch can have: the sum over its longest sequences. */
 static smurf_status measure(struct feed *f, smurf_error *err)
 {
-    enum { LENGTHS = 2 };
+    const size_t *offset[] = {f->offset, f->target_offset};
+    size_t *longest[] = {&f->longest_batch_events, &f->longest_batch_targets};
     size_t *length = malloc((f->ordered + 1) * sizeof *length);
     if (!length) return smurf_fail_memory(err);
-    for (int which = 0; which < LENGTHS; which++) {
-        size_t sum = 0, batch = f->batch < f->ordered ? f->batch : f->ordered;
-        const size_t *offset = which ? f->target_offset : f->offset;
-        for (size_t i = 0; i < f->ordered; i++) length[i] = offset[f->order[i] + 1] - offset[f->order[i]];
-        for (size_t k = 0; k < batch; k++) { /* selection: batches are small */
-            size_t best = k;
-            for (size_t i = k + 1; i < f->ordered; i++)
-                if (length[i] > length[best]) best = i;
-            size_t swap = length[k];
-            length[k] = length[best];
-            length[best] = swap;
-            sum += length[k];
-        }
-        *(which ? &f->longest_batch_targets : &f->longest_batch_events) = sum;
+    for (int which = 0; which < 2; which++) {
+        for (size_t i = 0; i < f->ordered; i++)
+            length[i] = offset[which][f->order[i] + 1] - offset[which][f->order[i]];
+        qsort(length, f->ordered, sizeof *length, longest_first);
+        for (size_t i = 0; i < f->ordered && i < f->batch; i++) *longest[which] += length[i];
     }
     free(length);
     return SMURF_OK;
@@ -117,13 +115,34 @@ static void shuffle(size_t *item, size_t n, struct random *random)
 }
 
 /* Orders sequences by length, and by number where that is the same, so that the result is one. */
-static int by_length(const void *left, const void *right, void *context)
+static bool is_before(const struct feed *f, size_t a, size_t b)
 {
-    const struct feed *f = context;
-    size_t a = *(const size_t *)left, b = *(const size_t *)right;
     size_t x = f->offset[a + 1] - f->offset[a], y = f->offset[b + 1] - f->offset[b];
-    if (x != y) return x < y ? -1 : 1;
-    return a < b ? -1 : a > b;
+    return x != y ? x < y : a < b;
+}
+
+/* Moves item[top] down to where both below it in the heap are before it. */
+static void sift(const struct feed *f, size_t *item, size_t top, size_t n)
+{
+    for (size_t below; (below = 2 * top + 1) < n; top = below) {
+        if (below + 1 < n && is_before(f, item[below], item[below + 1])) below++;
+        if (!is_before(f, item[top], item[below])) return;
+        size_t swap = item[top];
+        item[top] = item[below];
+        item[below] = swap;
+    }
+}
+
+/* A heap sort, as qsort may allocate, which a step must not. */
+static void sort_by_length(const struct feed *f, size_t *item, size_t n)
+{
+    for (size_t i = n / 2; i-- > 0;) sift(f, item, i, n);
+    for (size_t i = n; i-- > 1;) {
+        size_t swap = item[0];
+        item[0] = item[i];
+        item[i] = swap;
+        sift(f, item, 0, i);
+    }
 }
 
 size_t smurf_feed_batches(const struct feed *f)
@@ -153,8 +172,7 @@ void smurf_feed_shuffle(struct feed *f, uint64_t seed, uint64_t epoch)
     struct random random;
     smurf_random_init(&random, seed, 0x6f72646572000000u + epoch);
     shuffle(f->order, n, &random);
-    for (size_t i = 0; i < n; i += bucket) 
-        qsort_r(f->order + i, n - i < bucket ? n - i : bucket, sizeof *f->order, by_length, f);
+    for (size_t i = 0; i < n; i += bucket) sort_by_length(f, f->order + i, n - i < bucket ? n - i : bucket);
     shuffle_batches(f, &random);
 }
 

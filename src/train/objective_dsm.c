@@ -25,14 +25,21 @@ static size_t count(const struct objective_config *config, const struct target *
     return config->points;
 }
 
+/* A tie has no logarithm: multiplicative noise takes it for this. */
+static double gap_of(const struct objective_config *config, const struct target *target)
+{
+    return config->multiplicative && target->gap < 1e-6 ? 1e-6 : target->gap;
+}
+
 static void place(const struct objective_config *config, const struct op_run *run, const struct target *target, size_t n,
                   real *tau)
 {
+    double gap = gap_of(config, target);
     OP(noise_normal)(run, 0, target->id, n, tau);
     for (size_t i = 0; i < n; i++) {
         double sigma = config->sigma[i % config->sigmas];
-        tau[i] = (real)(config->multiplicative ? target->gap * exp(sigma * (double)tau[i])
-                                               : target->gap + sigma * (double)tau[i]);
+        tau[i] = (real)(config->multiplicative ? gap * exp(sigma * (double)tau[i])
+                                               : gap + sigma * (double)tau[i]);
     }
 }
 
@@ -40,14 +47,15 @@ static void place(const struct objective_config *config, const struct op_run *ru
 static void aim(const struct objective_config *config, const struct target *target, size_t n, const real *tau, real *score,
                 real *weight)
 {
+    double gap = gap_of(config, target);
     for (size_t i = 0; i < n; i++) {
         double sigma = config->sigma[i % config->sigmas], s2 = sigma * sigma, t = (double)tau[i];
         if (config->multiplicative) {
-            double eps = log(t / target->gap) / sigma;
+            double eps = log(t / gap) / sigma;
             score[i] = (real)(-(1 + eps / sigma) / t);
             weight[i] = (real)(s2 * t * t);
         } else {
-            score[i] = (real)((target->gap - t) / s2);
+            score[i] = (real)((gap - t) / s2);
             weight[i] = (real)s2;
         }
     }

@@ -34,36 +34,73 @@ static bool from_bits(const json_t *json, const char *key, double *out)
     return true;
 }
 
-static json_t *state_to_json(const smurf_trainer *t)
+/* The numbers of the epoch in hand, and of the best one. */
+struct number {
+    const char *key;
+    double *at;
+};
+enum { NUMBERS = 12 };
+
+static void list_numbers(struct progress_state *a, struct number out[NUMBERS])
 {
-    const struct progress_state *a = &t->at;
-    return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:b}", "step", (json_int_t)a->step, "epoch",
-                     (json_int_t)a->epoch, "next", (json_int_t)a->next, "loss_sum", bits(a->loss_sum), "loss_gaps",
-                     bits(a->loss_gaps), "seconds", bits(a->seconds), "best_loss", bits(a->best_loss), "best_epoch",
-                     (json_int_t)a->best_epoch, "waited", (json_int_t)a->waited, "halvings", (json_int_t)a->halvings, "stopped",
-                     a->stopped);
+    const struct number list[NUMBERS] = {
+        {"loss_sum", &a->loss_sum},
+        {"loss_gaps", &a->loss_gaps},
+        {"events", &a->events},
+        {"seconds", &a->seconds},
+        {"best_train_loss", &a->best.train_loss},
+        {"best_dev_loss", &a->best.dev_loss},
+        {"best_dev_time_loss", &a->best.dev_time_loss},
+        {"best_dev_type_loss", &a->best.dev_type_loss},
+        {"best_dev_accuracy", &a->best.dev_accuracy},
+        {"best_rate", &a->best.rate},
+        {"best_seconds", &a->best.seconds},
+        {"best_events_per_second", &a->best.events_per_second},
+    };
+    memcpy(out, list, sizeof list);
 }
 
-static bool state_from_json(smurf_trainer *t, const json_t *json)
+static json_t *state_to_json(const smurf_trainer *t)
 {
-    struct progress_state *a = &t->at;
+    struct progress_state a = t->at;
+    struct number number[NUMBERS];
+    char print[24];
+    snprintf(print, sizeof print, "%016" PRIx64, t->dev_fingerprint);
+    json_t *json = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:s}", "step", (json_int_t)a.step, "epoch",
+                             (json_int_t)a.epoch, "next", (json_int_t)a.next, "best_epoch", (json_int_t)a.best.epoch, "waited",
+                             (json_int_t)a.waited, "halvings", (json_int_t)a.halvings, "stopped", a.stopped, "dev", print);
+    list_numbers(&a, number);
+    for (int i = 0; json && i < NUMBERS; i++)
+        if (json_object_set_new(json, number[i].key, bits(*number[i].at)) != 0) {
+            json_decref(json);
+            json = NULL;
+        }
+    return json;
+}
+
+/* Whether the counters are such as a run can have: nothing that is counted or divided by may be out of its range. */
+static bool state_from_json(struct progress_state *a, const json_t *json)
+{
     json_int_t step, epoch, next, best, waited, halvings;
+    struct number number[NUMBERS];
     int stopped;
     if (json_unpack((json_t *)json, "{s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "step", &step, "epoch", &epoch, "next", &next,
                     "best_epoch", &best, "waited", &waited, "halvings", &halvings, "stopped", &stopped) != 0)
         return false;
-    if (step < 0 || epoch < 0 || next < 0 || (size_t)next > smurf_feed_batches(&t->train) || best < 0 || waited < 0 ||
-        halvings < 0 || halvings > 1000)
+    if (epoch < 0 || step < epoch || next < 0 || next > step || best < 0 || best > epoch || (epoch > 0 && best == 0) ||
+        waited != epoch - best || halvings < 0 || halvings > 1000)
         return false;
-    a->step = (uint64_t)step;
-    a->epoch = (size_t)epoch;
-    a->next = (size_t)next;
-    a->best_epoch = (size_t)best;
-    a->waited = (size_t)waited;
-    a->halvings = (unsigned)halvings;
-    a->stopped = stopped;
-    return from_bits(json, "loss_sum", &a->loss_sum) && from_bits(json, "loss_gaps", &a->loss_gaps) &&
-           from_bits(json, "seconds", &a->seconds) && from_bits(json, "best_loss", &a->best_loss);
+    *a = (struct progress_state){.step = (uint64_t)step,
+                                 .epoch = (size_t)epoch,
+                                 .next = (size_t)next,
+                                 .waited = (size_t)waited,
+                                 .halvings = (unsigned)halvings,
+                                 .stopped = stopped,
+                                 .best = {.epoch = (size_t)best, .best = best > 0}};
+    list_numbers(a, number);
+    for (int i = 0; i < NUMBERS; i++)
+        if (!from_bits(json, number[i].key, number[i].at)) return false;
+    return isfinite(a->loss_sum) && a->loss_gaps >= 0 && a->events >= 0 && a->seconds >= 0;
 }
 
 smurf_status smurf_trainer_save(const smurf_trainer *t, const char *path, smurf_error *err)
@@ -87,12 +124,35 @@ smurf_status smurf_trainer_save(const smurf_trainer *t, const char *path, smurf_
     return status;
 }
 
-static smurf_status fetch(smurf_trainer *t, const struct tensor_file *file, smurf_error *err)
+/* All slabs of a file, or with slab NULL a look at them. */
+static smurf_status fetch(const smurf_model *frame, const struct tensor_file *file, float *const slab[SLABS], smurf_error *err)
 {
     smurf_status status = SMURF_OK;
     for (int s = 0; s < SLABS && !status; s++)
-        if (prefix[s] && t->slab[s]) status = smurf_model_fetch(&t->frame->model, file, prefix[s], t->slab[s], err);
+        if (prefix[s] && (s != SLAB_AVERAGE || frame->config.average > 0))
+            status = smurf_model_fetch(&frame->model, file, prefix[s], slab ? slab[s] : NULL, err);
     return status;
+}
+
+/* Whether a run was begun with these data sets. Types are looked at as well: they are indices into the weights. */
+static smurf_status check_data(const smurf_model *frame, const json_t *state, const char *path, const smurf_data *train,
+                               const smurf_data *dev, smurf_error *err)
+{
+    const char *print = json_string_value(json_object_get(state, "dev"));
+    uint64_t before = print ? strtoull(print, NULL, 16) : 0;
+    const char *other = NULL;
+    if (frame->fingerprint != smurf_data_fingerprint(train) || frame->types != train->types)
+        other = "training";
+    else if (before != (dev ? smurf_data_fingerprint(dev) : 0) || (dev && dev->types > train->types))
+        other = "dev";
+    if (!other) return SMURF_OK;
+    return smurf_fail(err, SMURF_ERROR_INPUT,
+                      "%s: was begun with other %s data (resume with the same data and options, or train anew)", path, other);
+}
+
+static smurf_status damaged(const char *path, smurf_error *err)
+{
+    return smurf_fail(err, SMURF_ERROR_INPUT, "%s: its counters are damaged (train anew)", path);
 }
 
 smurf_status smurf_trainer_resume(smurf_trainer **out, const char *path, const smurf_data *train, const smurf_data *dev,
@@ -100,6 +160,7 @@ smurf_status smurf_trainer_resume(smurf_trainer **out, const char *path, const s
 {
     *out = NULL;
     struct tensor_file file;
+    struct progress_state at;
     smurf_model *frame = NULL;
     smurf_status status = smurf_tensors_open(&file, path, err);
     if (status) return status;
@@ -109,24 +170,24 @@ smurf_status smurf_trainer_resume(smurf_trainer **out, const char *path, const s
         status = smurf_fail(err, SMURF_ERROR_INPUT, "%s: this is no file to resume from", path);
     else
         status = smurf_model_from_json(&frame, json_object_get(json, "model"), path, err);
-    if (!status && frame->fingerprint != smurf_data_fingerprint(train)) {
-        status = smurf_fail(err, SMURF_ERROR_INPUT,
-                            "%s: was begun with other training data (resume with the same data and options, or train anew)", path);
+    if (!status) status = check_data(frame, json_object_get(json, "state"), path, train, dev, err);
+    if (!status && !state_from_json(&at, json_object_get(json, "state"))) status = damaged(path, err);
+    if (!status) status = fetch(frame, &file, NULL, err);
+    if (status) {
         smurf_model_free(frame);
-        frame = NULL;
-    }
-    if (!status) {
+    } else {
         frame->config.threads = threads;
         status = smurf_trainer_build(out, frame, train, dev, err);
     }
-    if (!status) status = fetch(*out, &file, err);
-    if (!status && !state_from_json(*out, json_object_get(json, "state")))
-        status = smurf_fail(err, SMURF_ERROR_INPUT, "%s: its counters are damaged (train anew)", path);
-    /* The order of the epoch in hand is made when it starts: make it again. */
-    if (!status && (*out)->at.next > 0) smurf_feed_shuffle(&(*out)->train, frame->config.seed, (*out)->at.epoch + 1);
+    if (!status) status = fetch(frame, &file, (*out)->slab, err);
+    if (!status && at.next > smurf_feed_batches(&(*out)->train)) status = damaged(path, err);
     if (status) {
         smurf_trainer_free(*out);
         *out = NULL;
+    } else {
+        (*out)->at = at;
+        /* The order of the epoch in hand is made when it starts: make it again. */
+        if (at.next > 0) smurf_feed_shuffle(&(*out)->train, frame->config.seed, at.epoch + 1);
     }
     json_decref(json);
     smurf_tensors_close(&file);

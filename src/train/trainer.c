@@ -41,13 +41,14 @@ static void gap_range(const smurf_data *data, double *least, double *most)
     for (size_t s = 0; s < data->sequences; s++)
         for (size_t i = data->sequence[s].first; i < data->sequence[s].length; i++) {
             double gap = data->sequence[s].time[i] - data->sequence[s].time[i - 1];
-            if (gap > 0 && gap < *least) *least = gap;
-            if (gap > *most) *most = gap;
+            *least = fmin(*least, gap);
+            *most = fmax(*most, gap);
         }
 }
 
 /* The law's support on its axis. Log time has no end on the left, so one is set below the smallest gap (or half a tick): there the
-   law has no mass to speak of, and further out a positive intensity would give it some. */
+   law has no mass to speak of, and further out a positive intensity would give it some. No gap may lie below it, not even a tie:
+   the likelihood would grow with the intensity there, which nothing holds back. */
 static void fit_support(smurf_model *m, const smurf_data *train)
 {
     const smurf_train_config *c = &m->config;
@@ -64,17 +65,58 @@ static void fit_support(smurf_model *m, const smurf_data *train)
     m->high = smurf_scale_forward(&m->view.scale, most) + noise + 1;
 }
 
+/* A copy of a name, which the metadata of a model can hold only as UTF-8. */
+static smurf_status copy_name(char **out, const char *name, const char *what, const smurf_data *train, smurf_error *err)
+{
+    json_t *text = json_string(name);
+    json_decref(text);
+    if (!text)
+        return smurf_fail(err, SMURF_ERROR_INPUT, "%s: %s '%.200s' is not UTF-8 (convert the file: iconv -f latin1 -t utf-8)",
+                          train->source, what, name);
+    *out = strdup(name);
+    return *out ? SMURF_OK : smurf_fail_memory(err);
+}
+
 static smurf_status copy_names(smurf_model *m, const smurf_data *train, smurf_error *err)
 {
     m->types = train->types;
     m->calendar = train->calendar;
-    m->unit = strdup(train->unit);
-    if (!m->unit) return smurf_fail_memory(err);
-    if (!train->type_name) return SMURF_OK;
+    smurf_status status = copy_name(&m->unit, train->unit, "the unit", train, err);
+    if (status || !train->type_name) return status;
     m->type_name = calloc(train->types + 1, sizeof *m->type_name);
-    for (uint32_t k = 0; m->type_name && k < train->types; k++)
-        if (!(m->type_name[k] = strdup(train->type_name[k]))) return smurf_fail_memory(err);
-    return m->type_name ? SMURF_OK : smurf_fail_memory(err);
+    if (!m->type_name) return smurf_fail_memory(err);
+    for (uint32_t k = 0; k < train->types && !status; k++)
+        status = copy_name(&m->type_name[k], train->type_name[k], "the type", train, err);
+    return status;
+}
+
+/* Gaps within their tick, or the data as it is: *own is to be freed by the caller. */
+static smurf_status dithered(const smurf_train_config *c, const smurf_data *data, uint64_t part, smurf_data **own,
+                             const smurf_data **out, smurf_error *err)
+{
+    *own = NULL;
+    *out = data;
+    if (!(c->dither > 0)) return SMURF_OK;
+    smurf_status status = smurf_data_dither(own, data, c->dither, c->seed + part, err);
+    *out = *own;
+    return status;
+}
+
+/* Scales and support are fitted on what is trained on: ties that are dithered have no logarithm of zero. */
+static smurf_status fit_view(smurf_model *m, const smurf_data *train, smurf_error *err)
+{
+    const smurf_train_config *c = &m->config;
+    smurf_data *own;
+    const smurf_data *seen;
+    smurf_status status = dithered(c, train, 0, &own, &seen, err);
+    if (!status) status = smurf_scale_fit(&m->view.scale, c->scale, seen, err);
+    if (!status) status = smurf_scale_fit(&m->view.feature, SMURF_SCALE_LOG, seen, err);
+    /* The published models see raw time, or time in mean gaps on the mean scale; new ones always the latter. */
+    m->view.raw_clock = c->raw_clock != 0;
+    m->view.clock_unit = c->raw_clock && c->scale != SMURF_SCALE_MEAN ? 1 : m->view.feature.mean;
+    if (!status) fit_support(m, seen);
+    smurf_data_free(own);
+    return status;
 }
 
 static smurf_status make_frame(smurf_model **out, const smurf_train_config *config, const smurf_data *train,
@@ -83,19 +125,14 @@ static smurf_status make_frame(smurf_model **out, const smurf_train_config *conf
     smurf_model *m = calloc(1, sizeof *m);
     if (!m) return smurf_fail_memory(err);
     m->config = *config;
-    m->view.raw_clock = config->raw_clock != 0;
     m->fingerprint = smurf_data_fingerprint(train);
     m->dev_loss = NAN;
     smurf_status status = copy_names(m, train, err);
-    if (!status) status = smurf_scale_fit(&m->view.scale, config->scale, train, err);
-    if (!status) status = smurf_scale_fit(&m->view.feature, SMURF_SCALE_LOG, train, err);
+    if (!status) status = fit_view(m, train, err);
     if (status) {
         smurf_model_free(m);
         return status;
     }
-    /* The published models see raw time, or time in mean gaps on the mean scale; new ones always the latter. */
-    m->view.clock_unit = config->raw_clock && config->scale != SMURF_SCALE_MEAN ? 1 : m->view.feature.mean;
-    fit_support(m, train);
     smurf_model_shape(m);
     *out = m;
     return SMURF_OK;
@@ -122,18 +159,6 @@ static void set_loss(smurf_trainer *t)
     t->loss.type_at_truth = c->type_at_truth != 0;
 }
 
-/* Gaps within their tick, or the data as it is: *own is to be freed by the caller. */
-static smurf_status dithered(const smurf_train_config *c, const smurf_data *data, uint64_t part, smurf_data **own,
-                             const smurf_data **out, smurf_error *err)
-{
-    *own = NULL;
-    *out = data;
-    if (!(c->dither > 0)) return SMURF_OK;
-    smurf_status status = smurf_data_dither(own, data, c->dither, c->seed + part, err);
-    *out = *own;
-    return status;
-}
-
 static smurf_status make_feeds(smurf_trainer *t, const smurf_data *train, const smurf_data *dev, smurf_error *err)
 {
     const smurf_train_config *c = &t->frame->config;
@@ -145,6 +170,7 @@ static smurf_status make_feeds(smurf_trainer *t, const smurf_data *train, const 
         status = dithered(c, dev, 1, &own[1], &seen, err);
         if (!status) status = smurf_feed_init(&t->dev, seen, &t->frame->view, c->batch, err);
         t->has_dev = !status;
+        t->dev_fingerprint = smurf_data_fingerprint(dev);
     }
     smurf_data_free(own[0]);
     smurf_data_free(own[1]);
@@ -193,7 +219,6 @@ smurf_status smurf_trainer_build(smurf_trainer **out, smurf_model *frame, const 
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     t->frame = frame;
     t->threads = frame->config.threads > 0 ? frame->config.threads : cores > 0 ? (int)cores : 1;
-    t->at.best_loss = INFINITY;
     t->objective = smurf_objective_named_f32(frame->config.objective);
     set_loss(t);
     smurf_status status = make_feeds(t, train, dev, err);
@@ -250,6 +275,11 @@ int smurf_trainer_done(const smurf_trainer *t)
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
+static const char *what_is_kept(const smurf_trainer *t)
+{
+    return t->at.best.epoch ? "; the best model so far is kept" : "";
+}
+
 /* Which sequences a step was about, for the message: "4, 17, 230 and 13 more". */
 static smurf_status not_finite(const smurf_trainer *t, size_t index, smurf_error *err)
 {
@@ -261,8 +291,8 @@ static smurf_status not_finite(const smurf_trainer *t, size_t index, smurf_error
     if (last - first > shown) snprintf(list + used, sizeof list - used, " and %zu more", last - first - shown);
     return smurf_fail(err, SMURF_ERROR_INPUT,
                       "the loss or its gradient is not finite in epoch %zu, step %zu of it (sequences %s of train, counted from 0): "
-                      "lower the rate, clip the gradient, or look at those sequences; the best model so far is kept",
-                      t->at.epoch + 1, index + 1, list);
+                      "lower the rate, clip the gradient, or look at those sequences%s",
+                      t->at.epoch + 1, index + 1, list, what_is_kept(t));
 }
 
 static struct op_run run_of(const smurf_trainer *t, uint64_t step)
@@ -270,12 +300,18 @@ static struct op_run run_of(const smurf_trainer *t, uint64_t step)
     return (struct op_run){t->threads, t->frame->config.seed, step};
 }
 
-static void update(smurf_trainer *t, double norm)
+/* What the gradient is multiplied by, so that its norm stays within the limit. */
+static double clip(const smurf_trainer *t, double norm)
+{
+    double most = t->frame->config.clip;
+    return most > 0 && norm > most ? most / norm : 1;
+}
+
+static void update(smurf_trainer *t, double factor)
 {
     const smurf_train_config *c = &t->frame->config;
     size_t n = slab_size(t);
     double rate = smurf_schedule_rate(c, t->at.epoch + 1, t->at.step, t->at.halvings);
-    double factor = c->clip > 0 && norm > c->clip ? c->clip / norm : 1;
     smurf_adam_step(n, t->at.step, rate, factor, t->slab[SLAB_GRADIENT], t->slab[SLAB_MOMENT1], t->slab[SLAB_MOMENT2],
                     t->slab[SLAB_WEIGHT], t->threads);
     if (t->slab[SLAB_AVERAGE]) {
@@ -288,6 +324,8 @@ static void update(smurf_trainer *t, double norm)
 smurf_status smurf_trainer_step(smurf_trainer *t, double *loss, int *last, smurf_error *err)
 {
     double start = now();
+    if (t->at.next == smurf_feed_batches(&t->train))
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "the steps of epoch %zu are done: smurf_trainer_epoch ends it", t->at.epoch + 1);
     if (t->at.next == 0) smurf_feed_shuffle(&t->train, t->frame->config.seed, t->at.epoch + 1);
     struct batch batch = smurf_feed_fill(&t->train, t->at.next, &t->room);
     struct op_run run = run_of(t, t->at.step + 1);
@@ -298,11 +336,14 @@ smurf_status smurf_trainer_step(smurf_trainer *t, double *loss, int *last, smurf
     double total = t->loss.alpha * sum.time + sum.type;
     double norm = smurf_gradient_norm(slab_size(t), t->slab[SLAB_GRADIENT], t->threads);
     smurf_serial_leave();
-    if (!isfinite(total) || !isfinite(norm)) return not_finite(t, t->at.next, err);
+    double factor = clip(t, norm);
+    float square = (float)(norm * factor * norm * factor); /* must fit Adam's second moment */
+    if (!isfinite(total) || !isfinite(square)) return not_finite(t, t->at.next, err);
     t->at.step++;
-    update(t, norm);
+    update(t, factor);
     t->at.loss_sum += total;
     t->at.loss_gaps += (double)sum.gaps;
+    t->at.events += (double)batch.input.n;
     t->at.next++;
     t->at.seconds += now() - start;
     *loss = sum.gaps ? total / (double)sum.gaps : 0;
@@ -344,10 +385,9 @@ static struct loss dev_loss(smurf_trainer *t)
 static void judge(smurf_trainer *t, smurf_epoch *out)
 {
     const smurf_train_config *c = &t->frame->config;
-    out->best = !t->has_dev || out->dev_loss < t->at.best_loss;
+    out->best = !t->has_dev || !t->at.best.epoch || out->dev_loss < t->at.best.dev_loss;
     if (out->best) {
-        t->at.best_loss = t->has_dev ? out->dev_loss : INFINITY;
-        t->at.best_epoch = out->epoch;
+        t->at.best = *out;
         t->at.waited = 0;
         memcpy(t->slab[SLAB_BEST], current(t), slab_size(t) * sizeof(float));
         return;
@@ -357,16 +397,28 @@ static void judge(smurf_trainer *t, smurf_epoch *out)
     if (c->patience && t->at.waited >= c->patience) t->at.stopped = true;
 }
 
+/* Tells how far the epoch is, as "epoch 3 of 30  loss 2.481  31.2k events/s", and asks whether to go on. */
+static smurf_status tell(smurf_trainer *t, smurf_error *err)
+{
+    if (!t->progress.report) return SMURF_OK;
+    double speed = t->at.seconds > 0 ? t->at.events / t->at.seconds : 0;
+    int n = snprintf(t->what, sizeof t->what, "epoch %zu of %zu", t->at.epoch + 1, t->frame->config.epochs);
+    if (t->at.loss_gaps > 0)
+        snprintf(t->what + n, sizeof t->what - (size_t)n, "  loss %.3f  %.1fk events/s", t->at.loss_sum / t->at.loss_gaps,
+                 speed / 1000);
+    t->progress.state = (smurf_progress){t->what, "steps", 0, (double)smurf_feed_batches(&t->train)};
+    if (!smurf_progress_tell(&t->progress, (double)t->at.next, err)) return SMURF_OK;
+    return smurf_fail(err, SMURF_ERROR_CANCELLED, "stopped in epoch %zu after %zu of its %zu steps", t->at.epoch + 1, t->at.next,
+                      smurf_feed_batches(&t->train));
+}
+
 smurf_status smurf_trainer_epoch(smurf_trainer *t, smurf_epoch *out, smurf_error *err)
 {
-    char what[64];
-    size_t batches = smurf_feed_batches(&t->train);
-    snprintf(what, sizeof what, "epoch %zu of %zu", t->at.epoch + 1, t->frame->config.epochs);
-    t->progress.state = (smurf_progress){what, "steps", 0, (double)batches};
-    for (int last = 0; !last;) {
+    while (t->at.next < smurf_feed_batches(&t->train)) {
         double loss;
-        smurf_status status = smurf_trainer_step(t, &loss, &last, err);
-        if (!status && !last) status = smurf_progress_tell(&t->progress, (double)t->at.next, err);
+        int last;
+        smurf_status status = tell(t, err);
+        if (!status) status = smurf_trainer_step(t, &loss, &last, err);
         if (status) return status;
     }
     *out = (smurf_epoch){.epoch = t->at.epoch + 1,
@@ -377,7 +429,7 @@ smurf_status smurf_trainer_epoch(smurf_trainer *t, smurf_epoch *out, smurf_error
                          .dev_accuracy = NAN,
                          .rate = smurf_schedule_rate(&t->frame->config, t->at.epoch + 1, t->at.step, t->at.halvings),
                          .seconds = t->at.seconds,
-                         .events_per_second = (double)t->train.events / t->at.seconds};
+                         .events_per_second = t->at.seconds > 0 ? t->at.events / t->at.seconds : 0};
     if (t->has_dev) {
         struct loss dev = dev_loss(t);
         out->dev_time_loss = dev.time / (double)dev.gaps;
@@ -386,12 +438,11 @@ smurf_status smurf_trainer_epoch(smurf_trainer *t, smurf_epoch *out, smurf_error
         out->dev_loss = (t->loss.alpha * dev.time + dev.type) / (double)dev.gaps;
         if (!isfinite(out->dev_loss))
             return smurf_fail(err, SMURF_ERROR_INPUT,
-                              "the dev loss is not finite after epoch %zu: lower the rate; the best model so far is kept",
-                              out->epoch);
+                              "the dev loss is not finite after epoch %zu: lower the rate%s", out->epoch, what_is_kept(t));
     }
     t->at.epoch++;
     t->at.next = 0;
-    t->at.loss_sum = t->at.loss_gaps = t->at.seconds = 0;
+    t->at.loss_sum = t->at.loss_gaps = t->at.events = t->at.seconds = 0;
     judge(t, out);
     return SMURF_OK;
 }
@@ -404,8 +455,20 @@ smurf_status smurf_trainer_model(const smurf_trainer *t, smurf_model **out, smur
     smurf_status status = json ? smurf_model_from_json(out, json, "the trainer", err) : smurf_fail_memory(err);
     json_decref(json);
     if (status) return status;
+    status = smurf_model_allocate(*out, err);
+    if (status) {
+        smurf_model_free(*out);
+        *out = NULL;
+        return status;
+    }
     memcpy((*out)->slab, t->slab[SLAB_BEST], slab_size(t) * sizeof(float));
-    (*out)->epoch = t->at.best_epoch;
-    (*out)->dev_loss = t->has_dev ? t->at.best_loss : NAN;
+    (*out)->epoch = t->at.best.epoch;
+    (*out)->dev_loss = t->at.best.epoch ? t->at.best.dev_loss : NAN;
     return SMURF_OK;
+}
+
+int smurf_trainer_best(const smurf_trainer *t, smurf_epoch *out)
+{
+    *out = t->at.best;
+    return t->at.best.epoch > 0;
 }

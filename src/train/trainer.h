@@ -17,27 +17,28 @@ struct progress_state {
     size_t epoch;          /* finished ones */
     size_t next;           /* batch of the epoch in hand */
     double loss_sum;       /* of the epoch in hand */
-    double loss_gaps;
+    double loss_gaps, events;
     double seconds;        /* spent on the epoch in hand */
-    double best_loss;      /* lowest dev loss */
-    size_t best_epoch;
+    smurf_epoch best;      /* the one with the lowest dev loss; its epoch is 0 while there is none */
     size_t waited;         /* epochs since */
     unsigned halvings;
     bool stopped;          /* by patience */
 };
 
 struct smurf_trainer {
-    smurf_model *frame;    /* config, view, table of parameters; its slab is not used */
+    smurf_model *frame;    /* config, view, table of parameters; no slab */
     const struct objective_class *objective;
     struct loss_config loss;
     struct feed train, dev;
     bool has_dev;
+    uint64_t dev_fingerprint; /* 0: no dev */
     struct feed_batch room;
     float *slab[SLABS];    /* SLAB_AVERAGE: NULL where there is none */
     float *memory;         /* workspace of a step */
     int threads;
     struct progress_state at;
     struct progress progress;
+    char what[96];         /* what the progress callback is shown */
 };
 
 /* Makes a trainer around a frame (taken over, also on failure), with weights at their start. */

@@ -1,0 +1,34 @@
+/*
+ * units.h - z = tanh(a tau + b) at n points: the inner loop of both heads.
+ *
+ * The last n mod 16 points go through a block of 16 of their own: left over, they would be taken one by one, and a scalar tanh costs
+ * as much as a whole vector of them. For files compiled with -ffast-math.
+ */
+#ifndef SMURF_OP_UNITS_H
+#define SMURF_OP_UNITS_H
+
+#include "op/clones.h"
+#include "op/op.h"
+
+#include <math.h>
+
+#if SMURF_REAL == 64
+#define tanh_real tanh
+#else
+#define tanh_real tanhf
+#endif
+
+OP_CLONES
+static void units(const real *restrict tau, size_t n, real a, real b, real *restrict z)
+{
+    enum { BLOCK = 16 };
+    size_t whole = n / BLOCK * BLOCK, rest = n - whole;
+    for (size_t i = 0; i < whole; i++) z[i] = tanh_real(a * tau[i] + b);
+    if (rest == 0) return;
+    real last[BLOCK] = {0};
+    for (size_t i = 0; i < rest; i++) last[i] = a * tau[whole + i] + b;
+    for (size_t i = 0; i < BLOCK; i++) last[i] = tanh_real(last[i]);
+    for (size_t i = 0; i < rest; i++) z[whole + i] = last[i];
+}
+
+#endif

@@ -1,0 +1,310 @@
+/*
+ * grad_model.c - the gradient of whole models against finite differences, for every objective, head and
+ * option.
+ *
+ * Compared are the derivatives along random directions of all parameters together, and of each tensor the
+ * largest element of the gradient and a few random ones. Dropout masks are a function of (seed, step), so a
+ * model with dropout has derivatives as well.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "difference.h"
+#include "model_case.h"
+#include "op/intensity.h"
+#include "op/serial.h"
+
+/* Relative to the largest element of the tensor; along a direction, to the length of the gradient. */
+static const double TOLERANCE = 1e-6;
+enum { DIRECTIONS = 2, SINGLES = 2 };
+
+/* ---- What is differentiated ------------------------------------------------------------------ */
+
+struct subject {
+    struct model_case c;
+    const struct objective_class *objective;
+    struct op_run run;
+    double *memory, *grad, *start, *direction;
+    double along; /* place on the line start + along * direction */
+};
+
+static double total(struct subject *s, const struct objective_class *objective, double *grad)
+{
+    struct batch batch = model_case_batch(&s->c);
+    struct loss loss =
+        OP(loss_of_batch)(&s->run, &s->c.model, objective, &s->c.config, s->c.slab, &batch, s->memory, grad);
+    return s->c.config.alpha * loss.time + loss.type;
+}
+
+static double value(void *context)
+{
+    struct subject *s = context;
+    return total(s, s->objective, NULL);
+}
+
+static double value_along(void *context)
+{
+    struct subject *s = context;
+    for (size_t i = 0; i < s->c.model.params.total; i++)
+        s->c.slab[i] = s->start[i] + s->along * s->direction[i];
+    double out = value(s);
+    memcpy(s->c.slab, s->start, s->c.model.params.total * sizeof *s->start);
+    return out;
+}
+
+/* The difference nearest to `got` of two steps: a corner of relu nearer than the longer one spoils that one
+   only. Steps are short because of these corners; rounding then makes errors of about 1e-16 * 100 / 1e-5. */
+static double nearest(double (*f)(void *), struct subject *s, double *x, double got)
+{
+    double a = difference(f, s, x, 1e-5);
+    if (fabs(a - got) <= 0.1 * TOLERANCE * fabs(got)) return a;
+    double b = difference(f, s, x, 1e-6);
+    return fabs(a - got) < fabs(b - got) ? a : b;
+}
+
+static void check_directions(struct subject *s)
+{
+    size_t n = s->c.model.params.total;
+    for (uint64_t k = 0; k < DIRECTIONS; k++) {
+        fill_normal(s->direction, n, 90 + k);
+        double length = sqrt(dot(s->grad, s->grad, n)), got = dot(s->grad, s->direction, n);
+        double want = nearest(value_along, s, &s->along, got);
+        if (!(fabs(got - want) <= TOLERANCE * length))
+            fail_msg("%s along a direction: %.12g, by differences %.12g", s->c.objective, got, want);
+        if (!(fabs(want) > 1e-5 * length))
+            fail_msg("%s does not change along a direction: %g", s->c.objective, want);
+    }
+}
+
+static void check_tensor(struct subject *s, const struct param *p, struct random *random)
+{
+    const double *g = s->grad + p->at;
+    double size = largest(g, p->size);
+    size_t element = 0;
+    if (!(size > 0) || !isfinite(size))
+        fail_msg("%s: gradient of %s: largest %g", s->c.objective, p->name, size);
+    for (size_t i = 0; i < p->size; i++)
+        if (fabs(g[i]) == size) element = i;
+    for (int k = 0; k <= SINGLES; k++, element = (size_t)smurf_random_below(random, p->size)) {
+        double want = nearest(value, s, &s->c.slab[p->at + element], g[element]);
+        if (!(fabs(g[element] - want) <= TOLERANCE * size))
+            fail_msg("%s: %s[%zu]: %.12g, by differences %.12g (largest %g)", s->c.objective, p->name,
+                     element, g[element], want, size);
+    }
+}
+
+/* Gradients are added into grad: what was there before stays. */
+static void check_gradient_added(struct subject *s)
+{
+    size_t n = s->c.model.params.total;
+    memcpy(s->direction, s->grad, n * sizeof *s->grad);
+    double with = total(s, s->objective, s->direction), without = value(s);
+    assert_true(with == without);
+    for (size_t i = 0; i < n; i++)
+        assert_true(fabs(s->direction[i] - 2 * s->grad[i]) <= 1e-12 * fabs(s->grad[i]) + 1e-14);
+}
+
+/* ---- Cases ----------------------------------------------------------------------------------- */
+
+static const size_t lengths[] = {5, 1, 7};
+
+struct options {
+    enum activation activation;
+    bool gap_feature, type_at_truth;
+    double dropout;
+};
+
+static void subject_init(struct subject *s, const char *objective, enum parametrisation param,
+                         const struct options *o)
+{
+    struct encoder_shape shape = {.types = 3,
+                                  .width = 8,
+                                  .heads = 2,
+                                  .head_width = 3,
+                                  .layers = 2,
+                                  .inner = 10,
+                                  .activation = o->activation,
+                                  .dropout = o->dropout,
+                                  .gap_feature = o->gap_feature};
+    *s = (struct subject){.objective = OP(objective_named)(objective), .run = {1, 5, 9}};
+    assert_non_null(s->objective);
+    model_case_init(&s->c, &shape, param, lengths, 3, 3);
+    s->c.objective = objective;
+    s->c.config.type_at_truth = o->type_at_truth;
+    size_t n = s->c.model.params.total;
+    s->memory =
+        model_case_workspace(OP(loss_memory)(&s->c.model, &s->c.config, s->c.n, 1), sizeof *s->memory);
+    s->grad = model_case_room(n, sizeof *s->grad);
+    s->start = model_case_room(n, sizeof *s->start);
+    s->direction = model_case_room(n, sizeof *s->direction);
+    memcpy(s->start, s->c.slab, n * sizeof *s->start);
+}
+
+static void subject_release(struct subject *s)
+{
+    free(s->memory), free(s->grad), free(s->start), free(s->direction);
+    model_case_release(&s->c);
+}
+
+static void check_subject(struct subject *s)
+{
+    struct random random;
+    smurf_random_init(&random, 4, 4);
+    total(s, s->objective, s->grad);
+    check_gradient_added(s);
+    check_directions(s);
+    for (size_t i = 0; i < s->c.model.params.count; i++)
+        check_tensor(s, &s->c.model.params.entry[i], &random);
+}
+
+/* Calls `check` for every combination of options. */
+static void for_options(void (*check)(const struct options *))
+{
+    for (unsigned k = 0; k < 16; k++) {
+        struct options o = {.activation = k & 1 ? ACTIVATION_RELU : ACTIVATION_GELU,
+                            .gap_feature = k & 2,
+                            .type_at_truth = k & 4,
+                            .dropout = k & 8 ? 0.2 : 0};
+        check(&o);
+    }
+}
+
+/* With both meanings of the gap head. */
+static void check_objective(const char *objective, const struct options *o,
+                            void (*set)(struct objective_config *))
+{
+    const enum parametrisation params[] = {PARAM_INTENSITY, PARAM_SCORE};
+    for (int p = 0; p < 2; p++) {
+        struct subject s;
+        subject_init(&s, objective, params[p], o);
+        if (set) set(&s.c.config.objective);
+        check_subject(&s);
+        subject_release(&s);
+    }
+}
+
+static void several_sigmas(struct objective_config *config)
+{
+    config->sigma[1] = 0.1, config->sigma[2] = 0.5, config->sigmas = 3;
+}
+static void multiplicative(struct objective_config *config)
+{
+    config->multiplicative = true;
+}
+
+static void check_dsm(const struct options *o)
+{
+    check_objective("dsm", o, NULL);
+}
+static void check_dsm_sigmas(const struct options *o)
+{
+    check_objective("dsm", o, several_sigmas);
+}
+static void check_dsm_multiplicative(const struct options *o)
+{
+    check_objective("dsm", o, multiplicative);
+}
+static void check_sm(const struct options *o)
+{
+    check_objective("sm", o, NULL);
+}
+static void check_wsm(const struct options *o)
+{
+    check_objective("wsm", o, NULL);
+}
+
+static void check_mle(const struct options *o)
+{
+    struct subject s;
+    subject_init(&s, "mle", PARAM_INTENSITY, o);
+    s.c.config.objective.low = -0.1;
+    check_subject(&s);
+    subject_release(&s);
+}
+
+/* ---- The gradient of `stop` ------------------------------------------------------------------ */
+
+/* The definition: lambda'/lambda of every point is taken at the starting parameters and held, and the loss so
+   made is differentiated in full. */
+static struct {
+    double value[32][8];
+    bool hold;
+} ratio;
+
+static double held_loss(const struct objective_config *config, const struct target *target, size_t n,
+                        const double *tau, const double *u, const double *u1, const double *u2, double *g0,
+                        double *g1, double *g2)
+{
+    (void)u2, (void)g0, (void)g1, (void)g2;
+    double sum = 0, s2 = config->sigma[0] * config->sigma[0];
+    for (size_t i = 0; i < n; i++) {
+        struct intensity l = intensity_at(u[i]);
+        double *held = &ratio.value[target->id][i];
+        if (!ratio.hold) *held = l.r * u1[i];
+        double miss = *held - l.lambda - (target->gap - tau[i]) / s2;
+        sum += 0.5 * s2 * miss * miss / (double)n;
+    }
+    return sum;
+}
+
+static void check_stop(const struct options *o)
+{
+    struct subject s;
+    struct objective_class held = OP(objective_dsm);
+    held.loss = held_loss;
+    subject_init(&s, "dsm", PARAM_INTENSITY, o);
+    assert_true(s.c.targets <= sizeof ratio.value / sizeof *ratio.value);
+    s.c.config.objective.stop = true;
+    double loss = total(&s, s.objective, s.grad);
+    ratio.hold = false;
+    double want = total(&s, &held, NULL);
+    check_values("loss with stop", &loss, &want, 1, 1e-12);
+    ratio.hold = true;
+    s.objective = &held;
+    struct random random;
+    smurf_random_init(&random, 4, 4);
+    check_directions(&s);
+    for (size_t i = 0; i < s.c.model.params.count; i++) check_tensor(&s, &s.c.model.params.entry[i], &random);
+    subject_release(&s);
+}
+
+#define TEST(name)                                                                                           \
+    static void test_##name(void **state)                                                                    \
+    {                                                                                                        \
+        (void)state;                                                                                         \
+        for_options(check_##name);                                                                           \
+    }
+TEST(dsm)
+TEST(dsm_sigmas)
+TEST(dsm_multiplicative)
+TEST(sm)
+TEST(wsm)
+TEST(mle)
+TEST(stop)
+
+static int one_thread(void **state)
+{
+    (void)state;
+    smurf_serial_enter();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_dsm),
+        cmocka_unit_test(test_dsm_sigmas),
+        cmocka_unit_test(test_dsm_multiplicative),
+        cmocka_unit_test(test_sm),
+        cmocka_unit_test(test_wsm),
+        cmocka_unit_test(test_mle),
+        cmocka_unit_test(test_stop),
+    };
+    return cmocka_run_group_tests_name("gradients of the model", tests, one_thread, NULL);
+}
