@@ -1,6 +1,8 @@
 /* config.c - see config.h. Adding a setting is one field in smurf.h and one line in the table below. */
 #include "model/config.h"
 
+#include "model/objectives.h"
+
 #include "data/number.h"
 
 #include <math.h>
@@ -22,6 +24,7 @@ struct setting {
 };
 
 #define AT(field) offsetof(smurf_train_config, field)
+#define WORD(name) #name " "
 static const struct setting settings[] = {
     {"width", SETTING_COUNT, AT(width), 2, 4096, NULL, "width of the encoder, an even number"},
     {"heads", SETTING_COUNT, AT(heads), 1, 256, NULL, "attention heads"},
@@ -34,7 +37,7 @@ static const struct setting settings[] = {
     {"clock", SETTING_CHOICE, AT(raw_clock), 0, 0, "since-first raw", "time the encoder sees: since-first or raw"},
     {"head", SETTING_CHOICE, AT(score), 0, 0, "intensity score", "what the head gives: intensity or score"},
     {"scale", SETTING_CHOICE, AT(scale), 0, 0, "none mean log", "time scale: none, mean or log"},
-    {"objective", SETTING_WORD, AT(objective), 0, 0, "dsm sm wsm mle", "dsm, sm, wsm or mle"},
+    {"objective", SETTING_WORD, AT(objective), 0, 0, OBJECTIVES(WORD), "what is minimised, one of: " OBJECTIVES(WORD)},
     {"points", SETTING_COUNT, AT(points), 1, 512, NULL, "dsm: perturbations of each event"},
     {"nodes", SETTING_COUNT, AT(nodes), 2, 256, NULL, "mle: nodes of the quadrature"},
     {"sigma", SETTING_LIST, AT(sigma), 1e-6, 1e3, NULL, "dsm: noise on the scaled axis; several separated by commas"},
@@ -124,8 +127,11 @@ static int choice(const char *words, const char *word)
 
 static smurf_status wrong(const struct setting *s, const char *value, smurf_error *err)
 {
-    if (s->choices)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "%s '%s' is not one of: %s", s->name, value, s->choices);
+    if (s->choices) {
+        int n = (int)strlen(s->choices);
+        while (n > 0 && s->choices[n - 1] == ' ') n--;
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "%s '%s' is not one of: %.*s", s->name, value, n, s->choices);
+    }
     return smurf_fail(err, SMURF_ERROR_ARGUMENT, "%s '%s' is not a %s from %g to %g", s->name, value,
                       s->kind == SETTING_COUNT ? "whole number" : "number", s->low, s->high);
 }

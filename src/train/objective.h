@@ -3,12 +3,13 @@
  *
  * For each predicted event an objective places points on the law's axis; the gap head gives u, u', u'' there; the objective turns
  * them into a loss and its gradient by them. It never sees the encoder, batches or threads. To add one: write the file, and add
- * its line to OBJECTIVES.
+ * its name to OBJECTIVES of model/objectives.h.
  */
 #ifndef SMURF_TRAIN_OBJECTIVE_H
 #define SMURF_TRAIN_OBJECTIVE_H
 
 #include "model/head.h"
+#include "model/objectives.h"
 #include "op/op.h"
 
 #include <stdbool.h>
@@ -52,9 +53,6 @@ struct objective_class {
                    const real *u, const real *u1, const real *u2, real *g0, real *g1, real *g2);
 };
 
-/* clang-format off */
-#define OBJECTIVES(X) X(dsm) X(sm) X(wsm) X(mle)
-/* clang-format on */
 #define OBJECTIVE_DECLARE(name) extern const struct objective_class OP(objective_##name);
 OBJECTIVES(OBJECTIVE_DECLARE)
 

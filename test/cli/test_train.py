@@ -13,8 +13,8 @@ import unittest
 import common
 from common import Case
 
-# A model that trains in no time.
-SMALL = ["--width", "8", "--heads", "2", "--head-width", "4", "--layers", "1", "--inner", "8", "--nodes", "6"]
+# A model that trains in no time; on one thread, as threads that wait for each other are slow on a busy machine.
+SMALL = ["--width", "8", "--heads", "2", "--head-width", "4", "--layers", "1", "--inner", "8", "--nodes", "6", "--threads", "1"]
 
 
 def csv(sequences, events=12, types=("a", "b"), seed=1):
@@ -117,7 +117,8 @@ class Files(TrainCase):
         names = self.smurf("train", "--help").out.partition("\nPresets\n")[2].partition("\n\n")[0].split()
         self.assertIn("paper-stackoverflow", names)
         for name in names:
-            self.smurf("train", "data", "--preset", name, "--epochs", "1", "--points", "4", "--width", "8", "--inner", "8", "--quiet")
+            self.smurf("train", "data", "--preset", name, "--epochs", "1", "--points", "4", "--width", "8", "--inner", "8",
+                       "--threads", "1", "--quiet")
 
     def test_every_objective(self):
         for objective in ["dsm", "sm", "wsm", "mle"]:
@@ -140,7 +141,7 @@ class Sameness(TrainCase):
 
     def test_threads(self):
         for n in ["1", "2", "3"]:
-            self.smurf("train", self.data(), "-o", n + ".safetensors", "--epochs", "2", "--threads", n, "--quiet", *SMALL)
+            self.smurf("train", self.data(), "-o", n + ".safetensors", "--epochs", "2", "--quiet", *SMALL, "--threads", n)
         self.assertEqual(self.content("1.safetensors"), self.content("2.safetensors"))
         self.assertEqual(self.content("1.safetensors"), self.content("3.safetensors"))
 
@@ -194,7 +195,7 @@ class Sameness(TrainCase):
         self.smurf("train", self.data(), "-o", "m.safetensors", *self.ARGS, "--quiet")
         model = self.content("m.safetensors")
         os.unlink(self.path("m.safetensors"))
-        self.smurf("train", "data", "-o", "m.safetensors", "--quiet", "--resume")
+        self.smurf("train", "data", "-o", "m.safetensors", "--threads", "1", "--quiet", "--resume")
         self.assertEqual(self.content("m.safetensors"), model)
 
     def test_log_that_ran_ahead(self):
@@ -223,7 +224,8 @@ class Terminal(TrainCase):
         child, terminal = pty.fork()
         if child == 0:
             os.chdir(self.folder)
-            os.execve(common.SMURF, ["smurf", "train", "data", "--width", "128", "--layers", "6", "--batch", "1"],
+            os.execve(common.SMURF, ["smurf", "train", "data", "--width", "128", "--layers", "6", "--batch", "1",
+                                     "--threads", "1"],
                       common.environment(TERM="xterm"))
         seen, line, asked = b"", None, False
         while True:
