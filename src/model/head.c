@@ -3,14 +3,7 @@
 
 #include "op/clones.h"
 #include "op/linear.h"
-
-#include <math.h>
-
-#if SMURF_REAL == 64
-#define tanh_real tanh
-#else
-#define tanh_real tanhf
-#endif
+#include "op/real.h"
 
 OP_CLONES
 static void tanh_all(size_t n, real *x)

@@ -2,16 +2,7 @@
 #include "op/activation.h"
 
 #include "op/clones.h"
-
-#include <math.h>
-
-#if SMURF_REAL == 64
-#define erf_real erf
-#define exp_real exp
-#else
-#define erf_real erff
-#define exp_real expf
-#endif
+#include "op/real.h"
 
 static const real half_root = (real)0.70710678118654752440;  /* 1/sqrt(2) */
 static const real normal_peak = (real)0.39894228040143267794; /* 1/sqrt(2 pi) */

@@ -1,14 +1,8 @@
 /* embed.c - see embed.h. */
 #include "op/embed.h"
+#include "op/real.h"
 
-#include <math.h>
 #include <string.h>
-
-#if SMURF_REAL == 64
-#define tanh_real tanh
-#else
-#define tanh_real tanhf
-#endif
 
 double OP(temporal_period)(size_t pair, size_t d)
 {

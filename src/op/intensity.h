@@ -15,20 +15,7 @@
 #define SMURF_OP_INTENSITY_H
 
 #include "op/op.h"
-
-#include <math.h>
-
-#if SMURF_REAL == 64
-#define exp_real exp
-#define log1p_real log1p
-#define log_real log
-#define fabs_real fabs
-#else
-#define exp_real expf
-#define log1p_real log1pf
-#define log_real logf
-#define fabs_real fabsf
-#endif
+#include "op/real.h"
 
 struct intensity {
     real lambda, q, r, kappa;

@@ -3,20 +3,7 @@
 
 #include "base/random.h"
 #include "op/clones.h"
-
-#include <math.h>
-
-#if SMURF_REAL == 64
-#define log_real log
-#define sqrt_real sqrt
-#define sin_real sin
-#define cos_real cos
-#else
-#define log_real logf
-#define sqrt_real sqrtf
-#define sin_real sinf
-#define cos_real cosf
-#endif
+#include "op/real.h"
 
 /* Pairs of words to pairs of normals: radius from the first, angle from the second. out[i], out[half + i]. Three loops: in one, gcc
    joins sine and cosine into a sincos, which libmvec has not. half: a multiple of VECTOR. */

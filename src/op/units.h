@@ -9,14 +9,7 @@
 
 #include "op/clones.h"
 #include "op/op.h"
-
-#include <math.h>
-
-#if SMURF_REAL == 64
-#define tanh_real tanh
-#else
-#define tanh_real tanhf
-#endif
+#include "op/real.h"
 
 OP_CLONES
 static void units(const real *restrict tau, size_t n, real a, real b, real *restrict z)

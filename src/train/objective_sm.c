@@ -3,27 +3,9 @@
  *
  * Unbounded below wherever the density is positive at a border of its support: exponential gaps drive lambda to 0.
  */
-#include "train/objective.h"
+#include "train/objective_at_gap.h"
 
 #include "op/score.h"
-
-static int order(const struct objective_config *config)
-{
-    return config->param == PARAM_INTENSITY ? 2 : 1;
-}
-
-static size_t count(const struct objective_config *config, const struct target *target)
-{
-    (void)config, (void)target;
-    return 1;
-}
-
-static void place(const struct objective_config *config, const struct op_run *run, const struct target *target, size_t n,
-                  real *tau)
-{
-    (void)config, (void)run, (void)n;
-    tau[0] = (real)target->gap;
-}
 
 static double loss(const struct objective_config *config, const struct target *target, size_t n, const real *tau,
                    const real *u, const real *u1, const real *u2, real *g0, real *g1, real *g2)

@@ -4,27 +4,9 @@
  * h = tau; where the end of observation T is known, h = min(tau, T - t), whose slope is +1 up to half of T - t_{i-1} and -1
  * beyond. On the log axis, which has no end on the left: h = min(1, y(T - t_{i-1}) - y). Gaps that were cut off add nothing.
  */
-#include "train/objective.h"
+#include "train/objective_at_gap.h"
 
 #include "op/score.h"
-
-static int order(const struct objective_config *config)
-{
-    return config->param == PARAM_INTENSITY ? 2 : 1;
-}
-
-static size_t count(const struct objective_config *config, const struct target *target)
-{
-    (void)config, (void)target;
-    return 1;
-}
-
-static void place(const struct objective_config *config, const struct op_run *run, const struct target *target, size_t n,
-                  real *tau)
-{
-    (void)config, (void)run, (void)n;
-    tau[0] = (real)target->gap;
-}
 
 static void weigh(const struct objective_config *config, const struct target *target, double *h, double *slope)
 {
