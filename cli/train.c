@@ -190,7 +190,7 @@ static int run(struct session *s)
     smurf_error err;
     smurf_epoch best;
     smurf_trainer_progress(s->trainer, terminal_progress, NULL);
-    /* At once: so that what cannot be written shows before the work is done, and a run that is killed in its first epoch can go on. */
+    /* At once: what cannot be written shows before the work is done, and a run that is killed in its first epoch can go on. */
     if (keep(s, smurf_trainer_best(s->trainer, &best), &err)) return report_error(&err);
     while (!smurf_trainer_done(s->trainer)) {
         smurf_epoch epoch;

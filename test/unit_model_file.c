@@ -208,7 +208,7 @@ static void test_published_presets(void **state)
         int program = i >= 4;
         assert_string_equal(smurf_train_preset_name(i + 1), table[i].name);
         /* whatever was there before, but for the seed and the threads */
-        c = small_config("objective=mle sigma=1,2,3 average=0.5 clip=3 warmup=9 patience=4 dither=1 head=score noise=multiplicative");
+        c = small_config("sigma=1,2,3 average=0.5 clip=3 warmup=9 patience=4 dither=1 head=score noise=multiplicative");
         c.seed = 77;
         c.threads = 3;
         if (smurf_train_config_preset(&c, table[i].name, NULL, &err)) fail_msg("%s", err.message);

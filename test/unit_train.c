@@ -1,5 +1,5 @@
 /*
- * unit_train.c - training runs: interrupted, resumed, on any number of threads, side by side, out of control; and that they learn.
+ * unit_train.c - training runs: interrupted, resumed, on any number of threads, side by side, out of control; and learning.
  */
 #include "train_case.h"
 
@@ -609,7 +609,7 @@ static void test_ties_lie_within_the_support(void **state)
     (void)state;
     smurf_data *ties = read_text("sequence,time,type\na,0,0\na,2,0\na,2,0\na,3,0\na,7,0\nb,0,0\nb,0,0\nb,5,0\nb,5,0\nb,6,0\n");
     for (int i = 0; i < 2; i++) {
-        smurf_trainer *t = trainer_of(i ? "objective=mle dither=1 epochs=30 rate=0.05" : "objective=mle epochs=30 rate=0.05", 1, ties, NULL);
+        smurf_trainer *t = trainer_of(i ? "epochs=30 rate=0.05 dither=1" : "epochs=30 rate=0.05", 1, ties, NULL);
         for (size_t k = 0; k < t->train.targets; k++) assert_true(t->train.target[k].gap > t->frame->low);
         smurf_epoch record[30];
         run_epochs(t, record);

@@ -7,6 +7,12 @@
 
 #include "op/intensity.h"
 
+/* From the lower end of the support to the gap; a gap below it, which train had none of, adds nothing. */
+static double span_of(const struct objective_config *config, const struct target *target)
+{
+    return target->gap > config->low ? target->gap - config->low : 0;
+}
+
 static int order(const struct objective_config *config)
 {
     (void)config;
@@ -22,7 +28,7 @@ static void place(const struct objective_config *config, const struct op_run *ru
                   real *tau)
 {
     (void)run;
-    double span = target->gap - config->low;
+    double span = span_of(config, target);
     for (size_t i = 0; i < config->points; i++) tau[i] = (real)(config->low + span * config->node[i]);
     if (n > config->points) tau[config->points] = (real)target->gap;
 }
@@ -31,7 +37,7 @@ static double loss(const struct objective_config *config, const struct target *t
                    const real *u, const real *u1, const real *u2, real *g0, real *g1, real *g2)
 {
     (void)tau, (void)u1, (void)u2, (void)g1, (void)g2;
-    double span = target->gap - config->low, sum = 0;
+    double span = span_of(config, target), sum = 0;
     for (size_t i = 0; i < config->points; i++) {
         struct intensity l = intensity_at(u[i]);
         sum += span * config->weight[i] * (double)l.lambda;

@@ -325,7 +325,8 @@ smurf_status smurf_trainer_step(smurf_trainer *t, double *loss, int *last, smurf
 {
     double start = now();
     if (t->at.next == smurf_feed_batches(&t->train))
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "the steps of epoch %zu are done: smurf_trainer_epoch ends it", t->at.epoch + 1);
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "the steps of epoch %zu are done: smurf_trainer_epoch ends it",
+                          t->at.epoch + 1);
     if (t->at.next == 0) smurf_feed_shuffle(&t->train, t->frame->config.seed, t->at.epoch + 1);
     struct batch batch = smurf_feed_fill(&t->train, t->at.next, &t->room);
     struct op_run run = run_of(t, t->at.step + 1);

@@ -122,7 +122,8 @@ class Files(TrainCase):
 
     def test_every_objective(self):
         for objective in ["dsm", "sm", "wsm", "mle"]:
-            self.smurf("train", self.data(10, 4), "-o", "m.safetensors", "--objective", objective, "--epochs", "1", "--quiet", *SMALL)
+            self.smurf("train", self.data(10, 4), "-o", "m.safetensors", "--objective", objective, "--epochs", "1", "--quiet",
+                       *SMALL)
             self.assertEqual(self.metadata("m.safetensors")["settings"]["objective"], objective)
 
 
@@ -236,7 +237,8 @@ class Terminal(TrainCase):
             if not more:
                 break
             seen += more
-            line = line or re.search(rb"\r\x1b\[Kepoch 1 of \d+  loss -?\d+\.\d{3}  \d+\.\dk events/s  \d+ steps  \d+%  \d+ s left", seen)
+            line = line or re.search(rb"\r\x1b\[Kepoch 1 of \d+  loss -?\d+\.\d{3}  \d+\.\dk events/s  \d+ steps  \d+%  "
+                                     rb"\d+ s left", seen)
             if line and not asked:
                 os.write(terminal, b"\x03")
                 asked = True
