@@ -78,15 +78,15 @@ struct work {
 static void forward(void *data)
 {
     struct work *w = data;
-    smurf_attention_forward_f32(&w->run, &w->rows, w->shape.heads, w->shape.width, w->dropout, w->q, w->k,
-                                w->v, w->out, w->lse, w->scratch);
+    smurf_attention_forward_f32(&w->run, &w->rows, w->shape.heads, w->shape.width, w->dropout, w->q, w->k, w->v, w->out,
+                                w->lse, w->scratch);
 }
 
 static void backward(void *data)
 {
     struct work *w = data;
-    smurf_attention_backward_f32(&w->run, &w->rows, w->shape.heads, w->shape.width, w->dropout, w->q, w->k,
-                                 w->v, w->out, w->lse, w->dout, w->dq, w->dk, w->dv, w->delta, w->scratch);
+    smurf_attention_backward_f32(&w->run, &w->rows, w->shape.heads, w->shape.width, w->dropout, w->q, w->k, w->v,
+                                 w->out, w->lse, w->dout, w->dq, w->dk, w->dv, w->delta, w->scratch);
 }
 
 /* s (512 x 512) = q k^T. */
@@ -136,8 +136,8 @@ static void bench(struct shape shape)
         printf("{\"length\": %zu, \"heads\": %zu, \"width\": %zu, \"sequences\": %zu, \"threads\": %d, "
                "\"rate\": %g, "
                "\"sgemm\": %.1f, \"forward\": %.1f, \"backward\": %.1f, \"both\": %.1f}\n",
-               shape.length, shape.heads, shape.width, shape.sequences, shape.threads, w.dropout.rate,
-               gemm_speed, operations / there, 2.5 * operations / back, 3.5 * operations / (there + back));
+               shape.length, shape.heads, shape.width, shape.sequences, shape.threads, w.dropout.rate, gemm_speed,
+               operations / there, 2.5 * operations / back, 3.5 * operations / (there + back));
     }
     printf("{\"mask_ns\": %.3f}\n", 1e9 * median(mask, &w) / (64 * 256));
     for (int i = 0; i < 11; i++) free(slab[i]);

@@ -3,8 +3,8 @@
  *
  *     bench_train [--quick]     prints one JSON object a line
  *
- * Data are random, in the shapes of the published data sets: cost does not depend on values. Every measurement runs in a process of
- * its own, so that its peak of memory is its own. Times are medians.
+ * Data are random, in the shapes of the published data sets: cost does not depend on values. Every measurement runs in
+ * a process of its own, so that its peak of memory is its own. Times are medians.
  */
 #include "train/loss.h"
 
@@ -103,7 +103,8 @@ static void run_job(const struct job *j)
     double median = seconds[j->rounds / 2];
     printf("{\"kind\":\"step\",\"name\":\"%s\",\"threads\":%d,\"events\":%zu,\"parameters\":%zu,\"seconds\":%.6f,"
            "\"events_per_second\":%.0f,\"peak_mb\":%.1f}\n",
-           j->name, j->threads, batch.input.n, n, median, (double)batch.input.n / median, (double)usage.ru_maxrss / 1e3);
+           j->name, j->threads, batch.input.n, n, median, (double)batch.input.n / median,
+           (double)usage.ru_maxrss / 1e3);
 }
 
 /* ---- Op by op, at StackOverflow's shapes, one thread ------------------------------------------- */
@@ -111,7 +112,8 @@ static void run_job(const struct job *j)
 enum { N = 292, D = 64, HEADS = 4, HW = 64, INNER = 256, TYPES = 22, POINTS = 100, LAYERS = 4 };
 
 struct bench {
-    float *x, *y, *w, *b, *q, *k, *v, *o, *lse, *dq, *dk, *dv, *delta, *scratch, *inner, *inner2, *z, *u, *h, *logits, *g, *a, *tau;
+    float *x, *y, *w, *b, *q, *k, *v, *o, *lse, *dq, *dk, *dv, *delta, *scratch, *inner, *inner2, *z, *u, *h, *logits,
+        *g, *a, *tau;
     size_t offset[5];
     double *time;
 };
@@ -148,9 +150,10 @@ static void attention(struct bench *b)
 {
     struct op_rows rows = {4, b->offset};
     for (int l = 0; l < LAYERS; l++) {
-        smurf_attention_forward_f32(&still, &rows, HEADS, HW / HEADS, tenth, b->q, b->k, b->v, b->o, b->lse, b->scratch);
-        smurf_attention_backward_f32(&still, &rows, HEADS, HW / HEADS, tenth, b->q, b->k, b->v, b->o, b->lse, b->y, b->dq,
-                                     b->dk, b->dv, b->delta, b->scratch);
+        smurf_attention_forward_f32(&still, &rows, HEADS, HW / HEADS, tenth, b->q, b->k, b->v, b->o, b->lse,
+                                    b->scratch);
+        smurf_attention_backward_f32(&still, &rows, HEADS, HW / HEADS, tenth, b->q, b->k, b->v, b->o, b->lse, b->y,
+                                     b->dq, b->dk, b->dv, b->delta, b->scratch);
     }
 }
 
@@ -187,8 +190,8 @@ static void gap_head(struct bench *b)
     float dc = 0;
     for (int i = 0; i < N; i++) {
         smurf_gap_head_forward_f32(1, D, b->a, b->a + D, b->b, 0, b->tau, POINTS, b->z, b->h, b->h + POINTS, NULL);
-        smurf_gap_head_backward_f32(1, D, b->a, b->a + D, b->b, b->tau, POINTS, b->z, b->h, b->h + POINTS, NULL, b->dq, b->dk, b->dv,
-                                    &dc);
+        smurf_gap_head_backward_f32(1, D, b->a, b->a + D, b->b, b->tau, POINTS, b->z, b->h, b->h + POINTS, NULL, b->dq,
+                                    b->dk, b->dv, &dc);
     }
 }
 
@@ -198,7 +201,8 @@ static void type_head(struct bench *b)
     for (int i = 0; i < N; i++) {
         smurf_type_head_forward_f32(TYPES, D / 2, b->a, b->a + D, b->a, b->b, b->tau, POINTS, b->z, b->logits);
         smurf_type_head_loss_f32(TYPES, POINTS, 3, 0, 1, b->logits, &right);
-        smurf_type_head_backward_f32(TYPES, D / 2, b->a, b->a, b->tau, POINTS, b->z, b->logits, b->h, b->dq, b->dk, b->u, b->dv);
+        smurf_type_head_backward_f32(TYPES, D / 2, b->a, b->a, b->tau, POINTS, b->z, b->logits, b->h, b->dq, b->dk,
+                                     b->u, b->dv);
     }
 }
 
@@ -225,11 +229,31 @@ static void adam(struct bench *b)
 
 static void run_ops(void)
 {
-    struct bench b = {floats(N * INNER), floats(N * INNER), floats(INNER * INNER), floats(INNER), floats(N * HW), floats(N * HW),
-                      floats(N * HW),    floats(N * HW),    floats(N * HEADS),     floats(N * HW), floats(N * HW), floats(N * HW),
-                      floats(N * HEADS), floats(smurf_attention_scratch_f32(HEADS, HW / HEADS, 1)), floats(N * INNER),
-                      floats(N * INNER), floats(D * 128), floats(4096), floats(D * 128), floats(TYPES * 128), floats(4 * 213888), floats(4096), floats(4096),
-                      {0, 73, 146, 219, 292}, malloc(N * sizeof(double))};
+    struct bench b = {floats(N * INNER),
+                      floats(N * INNER),
+                      floats(INNER * INNER),
+                      floats(INNER),
+                      floats(N * HW),
+                      floats(N * HW),
+                      floats(N * HW),
+                      floats(N * HW),
+                      floats(N * HEADS),
+                      floats(N * HW),
+                      floats(N * HW),
+                      floats(N * HW),
+                      floats(N * HEADS),
+                      floats(smurf_attention_scratch_f32(HEADS, HW / HEADS, 1)),
+                      floats(N * INNER),
+                      floats(N * INNER),
+                      floats(D * 128),
+                      floats(4096),
+                      floats(D * 128),
+                      floats(TYPES * 128),
+                      floats(4 * 213888),
+                      floats(4096),
+                      floats(4096),
+                      {0, 73, 146, 219, 292},
+                      malloc(N * sizeof(double))};
     for (int i = 0; i < N; i++) b.time[i] = 1300 + 0.8 * i;
     const double rows = N, maps = 2.0 * (4 * D * HW + 2 * D * INNER) * LAYERS * 3, pairs = 4 * 73.0 * 74 / 2;
     const struct op_case cases[] = {
@@ -252,8 +276,8 @@ static void run_ops(void)
             seconds[r] = now() - from;
         }
         qsort(seconds, 15, sizeof *seconds, by_value);
-        printf("{\"kind\":\"op\",\"name\":\"%s\",\"us_per_event\":%.3f,\"mflop_per_event\":%.4f,\"gflops\":%.1f}\n", cases[i].name,
-               1e6 * seconds[7] / N, cases[i].flops / N / 1e6, cases[i].flops / seconds[7] / 1e9);
+        printf("{\"kind\":\"op\",\"name\":\"%s\",\"us_per_event\":%.3f,\"mflop_per_event\":%.4f,\"gflops\":%.1f}\n",
+               cases[i].name, 1e6 * seconds[7] / N, cases[i].flops / N / 1e6, cases[i].flops / seconds[7] / 1e9);
     }
 }
 

@@ -10,11 +10,13 @@ int command_convert(int argc, char **argv)
 {
     struct dataset_options data = {.history = NOT_GIVEN};
     const char *to = NULL;
+    /* clang-format off */
     const struct option options[] = {
         {0, "to", OPTION_TEXT, &to, "FORMAT", "csv, tsv, jsonl, json, rmtpp or pickle (default: by the suffix of OUT)"},
         DATASET_OPTIONS(data),
         {0, NULL, OPTION_FLAG, NULL, NULL, NULL},
     };
+    /* clang-format on */
     const struct usage usage = {
         .command = "convert",
         .arguments = "IN OUT",
@@ -38,9 +40,8 @@ int command_convert(int argc, char **argv)
     if (status) return status;
     if (split.dev || split.test) {
         if (dataset_is_file(argv[1]))
-            usage_error(
-                "train, dev and test cannot all go to '%s': name a directory (and the format with --to)",
-                argv[1]);
+            usage_error("train, dev and test cannot all go to '%s': name a directory (and the format with --to)",
+                        argv[1]);
         status = dataset_write_directory(&split, argv[1], format);
     } else {
         status = dataset_write_file(split.train, argv[1], format);

@@ -80,7 +80,8 @@ static smurf_status split(smurf_split *out, const struct dataset_options *o, smu
         double share[3];
         dataset_shares(o->split, share);
         if (smurf_data_sequences(whole) == 1)
-            report_warning("there is one sequence: --split %s cuts it in time, with what came before as history", o->split);
+            report_warning("there is one sequence: --split %s cuts it in time, with what came before as history",
+                           o->split);
         status = smurf_split_by_share(out, whole, share, common.seed, err);
     }
     smurf_data_free(whole);
@@ -102,8 +103,8 @@ static smurf_status cut(smurf_data **part, const struct dataset_options *o, smur
 {
     smurf_data *result = NULL;
     if (!o->window || !*part) return SMURF_OK;
-    smurf_status status = smurf_data_window(&result, *part, o->window,
-                                            o->history == NOT_GIVEN ? DEFAULT_HISTORY : o->history, err);
+    smurf_status status =
+        smurf_data_window(&result, *part, o->window, o->history == NOT_GIVEN ? DEFAULT_HISTORY : o->history, err);
     return replace(part, result, status);
 }
 
@@ -200,15 +201,14 @@ int dataset_write_file(const smurf_data *data, const char *path, smurf_format fo
 int dataset_write_directory(const smurf_split *split, const char *directory, smurf_format format)
 {
     static const char *const names[] = {"train", "dev", "test"};
-    static const char *const suffix[] = {[SMURF_FORMAT_CSV] = "csv",   [SMURF_FORMAT_TSV] = "tsv",
-                                         [SMURF_FORMAT_JSONL] = "jsonl", [SMURF_FORMAT_JSON] = "json",
-                                         [SMURF_FORMAT_RMTPP] = "txt", [SMURF_FORMAT_PICKLE] = "pkl"};
+    static const char *const suffix[] = {
+        [SMURF_FORMAT_CSV] = "csv",   [SMURF_FORMAT_TSV] = "tsv",   [SMURF_FORMAT_JSONL] = "jsonl",
+        [SMURF_FORMAT_JSON] = "json", [SMURF_FORMAT_RMTPP] = "txt", [SMURF_FORMAT_PICKLE] = "pkl"};
     const smurf_data *part[] = {split->train, split->dev, split->test};
     smurf_error err = {0};
     if (!format) format = SMURF_FORMAT_JSONL;
     if (mkdir(directory, 0777) != 0 && errno != EEXIST) {
-        snprintf(err.message, sizeof err.message, "cannot make the directory '%.800s': %s", directory,
-                 strerror(errno));
+        snprintf(err.message, sizeof err.message, "cannot make the directory '%.800s': %s", directory, strerror(errno));
         return report_error(&err);
     }
     for (int i = 0; i < 3; i++) {
@@ -219,8 +219,8 @@ int dataset_write_directory(const smurf_split *split, const char *directory, smu
         config.format = format;
         config.key = names[i];
         config.progress = terminal_progress;
-        int n = snprintf(path, sizeof path, "%s/%s%s.%s", directory,
-                         format == SMURF_FORMAT_RMTPP ? "time-" : "", names[i], suffix[format]);
+        int n = snprintf(path, sizeof path, "%s/%s%s.%s", directory, format == SMURF_FORMAT_RMTPP ? "time-" : "",
+                         names[i], suffix[format]);
         if ((size_t)n >= sizeof path) usage_error("the name of the directory is too long");
         if (smurf_data_write(part[i], path, &config, &err)) return report_error(&err);
     }

@@ -20,6 +20,7 @@ enum { DEFAULT_HISTORY = 64 };
 #define NOT_GIVEN SIZE_MAX
 
 /* The rows of an option table for them; o is a struct dataset_options. */
+/* clang-format off */
 #define DATASET_OPTIONS(o)                                                                                             \
     {0, "sequence", OPTION_TEXT, &(o).sequence, "NAME", "column or field that tells sequences apart"},                 \
         {0, "time", OPTION_TEXT, &(o).time, "NAME", "column or field of times: numbers or ISO-8601"},                  \
@@ -35,6 +36,7 @@ enum { DEFAULT_HISTORY = 64 };
         {0, "window", OPTION_COUNT, &(o).window, "N", "cut sequences into windows of N scored events"},                \
         {0, "history", OPTION_COUNT, &(o).history, "N", "events before a window that are seen, not scored (default: 64)"}, \
         {0, "dither", OPTION_TEXT, &(o).dither, "TICK", "spread rounded gaps within the tick ('auto': find it), by --seed"}
+/* clang-format on */
 
 /* Loads a file, standard input ("-") or a directory. Without a split, everything is in train and the other
    two are NULL. Returns 0, or the exit status after saying what is wrong. */

@@ -29,11 +29,13 @@ int command_info(int argc, char **argv)
 {
     struct dataset_options data = {.history = NOT_GIVEN, .keep_remarks = 1};
     int json = 0;
+    /* clang-format off */
     const struct option options[] = {
         {0, "json", OPTION_FLAG, &json, NULL, "a JSON array, one object a part, instead of text"},
         DATASET_OPTIONS(data),
         {0, NULL, OPTION_FLAG, NULL, NULL, NULL},
     };
+    /* clang-format on */
     const struct usage usage = {
         .command = "info",
         .arguments = "DATA",

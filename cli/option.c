@@ -64,8 +64,10 @@ static void print_options(FILE *out, const struct option *options)
         int n = o->letter ? snprintf(left, sizeof left, "  -%c, --%s", o->letter, o->name)
                           : snprintf(left, sizeof left, "      --%s", o->name);
         if (o->argument) n += snprintf(left + n, sizeof left - (size_t)n, " %s", o->argument);
-        if (n > 26) fprintf(out, "%s\n%28s", left, "");
-        else fprintf(out, "%-27s ", left);
+        if (n > 26)
+            fprintf(out, "%s\n%28s", left, "");
+        else
+            fprintf(out, "%-27s ", left);
         print_wrapped(out, o->about, 28, 28);
     }
 }

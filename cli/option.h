@@ -31,11 +31,11 @@ struct option {
 };
 
 struct usage {
-    const char *command;   /* "convert" */
-    const char *arguments; /* "IN OUT" */
-    const char *summary;   /* one line, for the list of commands too */
-    const char *about;     /* paragraphs for help and man page; may be NULL */
-    const char *example;   /* lines of shell; each is run by a test */
+    const char *command;          /* "convert" */
+    const char *arguments;        /* "IN OUT" */
+    const char *summary;          /* one line, for the list of commands too */
+    const char *about;            /* paragraphs for help and man page; may be NULL */
+    const char *example;          /* lines of shell; each is run by a test */
     const struct option *options; /* ends with an entry without a name */
     int least, most;              /* how many arguments there must be; most < 0: any number */
     void (*more)(FILE *out);      /* further help, such as a list; may be NULL */

@@ -66,8 +66,7 @@ static const char *duration_text(char out[TEXT], double seconds)
     static const struct {
         double size;
         const char *name;
-    } unit[] = {{365.25 * 86400, "y"}, {86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"},
-                {1e-3, "ms"},          {1e-6, "us"}};
+    } unit[] = {{365.25 * 86400, "y"}, {86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}, {1e-3, "ms"}, {1e-6, "us"}};
     size_t i = 0, last = sizeof unit / sizeof *unit - 1;
     if (seconds == 0) i = 4;
     while (seconds != 0 && i < last && seconds < unit[i].size) i++;
@@ -229,17 +228,13 @@ static void put_quantiles(const struct page *p)
             number_text(a, s->gap_mean), number_text(b, s->gap_sd));
     for (int q = 0; q < SMURF_QUANTILES; q++) {
         snprintf(a, sizeof a, "%.0f%%", 100 * smurf_quantile_levels[q]);
-        const char *name = q == 0                     ? "min"
-                           : q == SMURF_QUANTILES - 1 ? "max"
-                           : q == SMURF_QUANTILES / 2 ? "median"
-                                                      : a;
+        const char *name = q == 0 ? "min" : q == SMURF_QUANTILES - 1 ? "max" : q == SMURF_QUANTILES / 2 ? "median" : a;
         fprintf(p->out, "%*s", CELL, name);
     }
     fputs("\n  ", p->out);
     for (int q = 0; q < SMURF_QUANTILES; q++) fprintf(p->out, "%*s", CELL, number_text(a, s->gap[q]));
     if (seconds) fputs("\n  ", p->out);
-    for (int q = 0; seconds && q < SMURF_QUANTILES; q++)
-        fprintf(p->out, "%*s", CELL, duration_text(a, s->gap[q]));
+    for (int q = 0; seconds && q < SMURF_QUANTILES; q++) fprintf(p->out, "%*s", CELL, duration_text(a, s->gap[q]));
     putc('\n', p->out);
 }
 
@@ -281,8 +276,7 @@ static void put_axis(const struct page *p, int columns)
         mark_axis(&axis, columns - 1, pow(10, high));
     }
     fputs("    ", p->out);
-    for (int i = 0; i < columns; i++)
-        fputs(p->utf8 ? (axis.mark[i] ? "┴" : "─") : (axis.mark[i] ? "+" : "-"), p->out);
+    for (int i = 0; i < columns; i++) fputs(p->utf8 ? (axis.mark[i] ? "┴" : "─") : (axis.mark[i] ? "+" : "-"), p->out);
     fprintf(p->out, "\n    %s\n", axis.label);
 }
 
@@ -374,8 +368,7 @@ static void put_types(const struct page *p)
                 count_text(a, rest), rest == 1 ? "" : "s");
 }
 
-void show_summary(FILE *out, const char *title, const smurf_data *data, const smurf_summary *s, int width,
-                  int utf8)
+void show_summary(FILE *out, const char *title, const smurf_data *data, const smurf_summary *s, int width, int utf8)
 {
     struct page page = {out, data, s, width, utf8};
     const char *source = smurf_data_source(data);

@@ -13,8 +13,7 @@
 /* Aligned plain text, headed by the title and the source where they differ, of at most `width` columns (76 or
  * more). utf8: draw with block characters, else with
  * '#'. */
-void show_summary(FILE *out, const char *title, const smurf_data *data, const smurf_summary *s, int width,
-                  int utf8);
+void show_summary(FILE *out, const char *title, const smurf_data *data, const smurf_summary *s, int width, int utf8);
 
 /* One JSON object, no newline behind. What is not known is null. */
 void show_summary_json(FILE *out, const char *title, const smurf_data *data, const smurf_summary *s);

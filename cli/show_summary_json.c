@@ -9,11 +9,7 @@
 static int character_length(const unsigned char *text)
 {
     unsigned char c = text[0];
-    int n = c < 0x80                ? 1
-            : c >= 0xc2 && c < 0xe0 ? 2
-            : c >= 0xe0 && c < 0xf0 ? 3
-            : c >= 0xf0 && c < 0xf5 ? 4
-                                    : 0;
+    int n = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
     for (int i = 1; i < n; i++)
         if ((text[i] & 0xc0) != 0x80) return 0;
     if ((c == 0xe0 && text[1] < 0xa0) || (c == 0xed && text[1] > 0x9f) || (c == 0xf0 && text[1] < 0x90) ||
@@ -80,8 +76,7 @@ static void put_count(FILE *out, const char *key, size_t n)
     fprintf(out, ",\"%s\":%zu", key, n);
 }
 
-static void put_moment(FILE *out, const char *key, const smurf_data *data, const smurf_summary *s,
-                       smurf_moment m)
+static void put_moment(FILE *out, const char *key, const smurf_data *data, const smurf_summary *s, smurf_moment m)
 {
     char text[MOMENT_TEXT];
     int calendar = smurf_data_is_calendar(data);

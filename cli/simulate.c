@@ -72,6 +72,7 @@ int command_simulate(int argc, char **argv)
     size_t types = 0, sequences = 1000, events = 0;
     double until = 0;
     const char *output = "-", *split = NULL, *to = NULL;
+    /* clang-format off */
     const struct option options[] = {
         {'o', "output", OPTION_TEXT, &output, "OUT", "a file, or a directory for train, dev and test (default: standard output)"},
         {'n', "sequences", OPTION_COUNT, &sequences, "N", "number of sequences (default: 1000)"},
@@ -82,6 +83,7 @@ int command_simulate(int argc, char **argv)
         {0, "to", OPTION_TEXT, &to, "FORMAT", "csv, tsv, jsonl, json, rmtpp or pickle (default: by the suffix of OUT, else jsonl)"},
         {0, NULL, OPTION_FLAG, NULL, NULL, NULL},
     };
+    /* clang-format on */
     const struct usage usage = {
         .command = "simulate",
         .arguments = "PROCESS [NAME=VALUE ...]",

@@ -1,8 +1,9 @@
 /*
  * train.c - smurf train: trains a model, keeps the best, and can go on where it stopped.
  *
- * MODEL.safetensors is the best model so far; MODEL.resume holds all that is needed to go on. The latter is written before the
- * first step, after every epoch, and when Ctrl-C asks to stop; the former after every epoch that is the best so far.
+ * MODEL.safetensors is the best model so far; MODEL.resume holds all that is needed to go on. The latter is written
+ * before the first step, after every epoch, and when Ctrl-C asks to stop; the former after every epoch that is the best
+ * so far.
  */
 #include "commands.h"
 #include "dataset.h"
@@ -72,10 +73,12 @@ static void refuse_other_settings(const smurf_trainer *trainer, const struct tra
         smurf_train_config_get(begun, name, before, sizeof before, NULL);
         smurf_train_config_get(&asked, name, now, sizeof now, NULL);
         if (strcmp(before, now) != 0)
-            usage_error("the run was begun with --%s %s: resume without --%s %s, or train anew", name, before, name, now);
+            usage_error("the run was begun with --%s %s: resume without --%s %s, or train anew", name, before, name,
+                        now);
     }
     if (begun->seed != common.seed)
-        usage_error("the run was begun with --seed %llu: resume with it, or train anew", (unsigned long long)begun->seed);
+        usage_error("the run was begun with --seed %llu: resume with it, or train anew",
+                    (unsigned long long)begun->seed);
 }
 
 /* The file beside the model: "m.safetensors" has "m.resume". */
@@ -190,7 +193,8 @@ static int run(struct session *s)
     smurf_error err;
     smurf_epoch best;
     smurf_trainer_progress(s->trainer, terminal_progress, NULL);
-    /* At once: what cannot be written shows before the work is done, and a run that is killed in its first epoch can go on. */
+    /* At once: what cannot be written shows before the work is done, and a run that is killed in its first epoch can go
+     * on. */
     if (keep(s, smurf_trainer_best(s->trainer, &best), &err)) return report_error(&err);
     while (!smurf_trainer_done(s->trainer)) {
         smurf_epoch epoch;
@@ -258,6 +262,7 @@ int command_train(int argc, char **argv)
     static struct option options[SETTINGS_MOST + 40];
     struct dataset_options data = {.history = NOT_GIVEN};
     struct train_options o = {.output = "model.safetensors", .preset = "default"};
+    /* clang-format off */
     const struct option fixed[] = {
         {'o', "output", OPTION_TEXT, &o.output, "FILE", "the model (default: model.safetensors); FILE.resume stands beside it"},
         {0, "preset", OPTION_TEXT, &o.preset, "NAME", "settings to start from (default: default, which looks at the data)"},
@@ -265,6 +270,7 @@ int command_train(int argc, char **argv)
         {0, "log", OPTION_TEXT, &o.log, "FILE", "one JSON object a line, one an epoch"},
         DATASET_OPTIONS(data),
     };
+    /* clang-format on */
     size_t n = sizeof fixed / sizeof *fixed;
     memcpy(options, fixed, sizeof fixed);
     for (size_t i = 0; smurf_train_setting_name(i) && i < SETTINGS_MOST; i++) {

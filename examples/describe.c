@@ -7,7 +7,10 @@ int main(void)
 {
     smurf_error err;
     smurf_data *data;
-    if (smurf_data_read(&data, "events.csv", NULL, &err)) { puts(err.message); return 1; }
+    if (smurf_data_read(&data, "events.csv", NULL, &err)) {
+        puts(err.message);
+        return 1;
+    }
     for (size_t i = 0; i < smurf_data_sequences(data); i++) {
         const smurf_sequence *s = smurf_data_sequence(data, i);
         printf("%s: %zu events\n", s->name ? s->name : "-", s->length);

@@ -16,7 +16,10 @@
  *
  *     smurf_error err;
  *     smurf_data *data;
- *     if (smurf_data_read(&data, "events.csv", NULL, &err)) { puts(err.message); return 1; }
+ *     if (smurf_data_read(&data, "events.csv", NULL, &err)) {
+ *         puts(err.message);
+ *         return 1;
+ *     }
  *     for (size_t i = 0; i < smurf_data_sequences(data); i++) {
  *         const smurf_sequence *s = smurf_data_sequence(data, i);
  *         printf("%s: %zu events\n", s->name ? s->name : "-", s->length);
@@ -154,9 +157,8 @@ SMURF_API void smurf_read_config_init(smurf_read_config *config);
 SMURF_API smurf_status smurf_data_read(smurf_data **out, const char *path, const smurf_read_config *config,
                                        smurf_error *err);
 /* The same from memory; `name` stands for the file in messages. */
-SMURF_API smurf_status smurf_data_read_memory(smurf_data **out, const void *bytes, size_t size,
-                                              const char *name, const smurf_read_config *config,
-                                              smurf_error *err);
+SMURF_API smurf_status smurf_data_read_memory(smurf_data **out, const void *bytes, size_t size, const char *name,
+                                              const smurf_read_config *config, smurf_error *err);
 
 /* ---- Splits, windows, dithering -------------------------------------------------------------- */
 
@@ -168,8 +170,8 @@ typedef struct smurf_split {
 SMURF_API void smurf_split_release(smurf_split *split);
 
 /* Reads a directory that holds train and, if there are any, dev and test, in any format. */
-SMURF_API smurf_status smurf_split_read(smurf_split *out, const char *directory,
-                                        const smurf_read_config *config, smurf_error *err);
+SMURF_API smurf_status smurf_split_read(smurf_split *out, const char *directory, const smurf_read_config *config,
+                                        smurf_error *err);
 
 /* Deals whole sequences into three parts with the given shares (they need not add up to 1). One
    single sequence is cut in time instead, each part with what came before as history. */
@@ -193,8 +195,8 @@ SMURF_API smurf_status smurf_split_by_time(smurf_split *out, const smurf_data *d
 
 /* Cuts every sequence into windows of `window` scored events, each preceded by up to `history` events
    that are not scored. The scored events of the windows are those of the input, each once. */
-SMURF_API smurf_status smurf_data_window(smurf_data **out, const smurf_data *data, size_t window,
-                                         size_t history, smurf_error *err);
+SMURF_API smurf_status smurf_data_window(smurf_data **out, const smurf_data *data, size_t window, size_t history,
+                                         smurf_error *err);
 
 /* The step of the clock that all gaps are multiples of, or 0 where there is none to be seen. */
 SMURF_API double smurf_data_tick(const smurf_data *data);
@@ -214,7 +216,7 @@ extern SMURF_API const double smurf_quantile_levels[SMURF_QUANTILES];
 typedef struct smurf_summary {
     size_t sequences, empty_sequences, events, gaps, scored;
     uint32_t types, types_seen;
-    size_t *type_count; /* (types), owned by the summary */
+    size_t *type_count;             /* (types), owned by the summary */
     double length[SMURF_QUANTILES]; /* NaN where there are no sequences */
     double length_mean;
     double gap[SMURF_QUANTILES]; /* NaN where there are no gaps */
@@ -222,7 +224,7 @@ typedef struct smurf_summary {
     size_t ties; /* gaps that are exactly 0 */
     double tick; /* 0: none seen */
     smurf_moment earliest, latest;
-    size_t windows_known; /* sequences whose end of observation is known */
+    size_t windows_known;     /* sequences whose end of observation is known */
     double bin_low, bin_high; /* the histogram spans these log10 gaps, bins of equal width; ties not counted */
     size_t bin[SMURF_BINS];
     size_t warnings;
@@ -231,8 +233,8 @@ typedef struct smurf_summary {
 
 /* Describes data; where train is given (and is not data itself), also warns of what data has that
    train has not. */
-SMURF_API smurf_status smurf_data_summarise(smurf_summary *out, const smurf_data *data,
-                                            const smurf_data *train, smurf_error *err);
+SMURF_API smurf_status smurf_data_summarise(smurf_summary *out, const smurf_data *data, const smurf_data *train,
+                                            smurf_error *err);
 SMURF_API void smurf_summary_release(smurf_summary *summary);
 
 /* ---- Writing --------------------------------------------------------------------------------- */
@@ -249,8 +251,8 @@ SMURF_API void smurf_write_config_init(smurf_write_config *config);
 
 /* Writes to a temporary file that is synced and renamed once complete; "-" and targets that are no
    regular file are written directly. */
-SMURF_API smurf_status smurf_data_write(const smurf_data *data, const char *path,
-                                        const smurf_write_config *config, smurf_error *err);
+SMURF_API smurf_status smurf_data_write(const smurf_data *data, const char *path, const smurf_write_config *config,
+                                        smurf_error *err);
 
 /* ---- Time scales ------------------------------------------------------------------------------ */
 
@@ -263,7 +265,7 @@ typedef enum smurf_scale_kind {
 /* An invertible, increasing map of gaps to the axis a law lives on. */
 typedef struct smurf_scale {
     smurf_scale_kind kind;
-    double mean; /* of the train gaps */
+    double mean;   /* of the train gaps */
     double mu, sd; /* of ln(gap / mean + 1e-9) over the train gaps */
 } smurf_scale;
 
@@ -334,54 +336,54 @@ SMURF_API smurf_status smurf_process_simulate(smurf_data **out, const smurf_proc
 
 /* The true law of the gap that follows the first `seen` events of a sequence (seen = 0: from time 0, the
    start of observation, to the first event). The law copies what it needs. */
-SMURF_API smurf_status smurf_process_law(smurf_law **out, const smurf_process *process,
-                                         const smurf_sequence *sequence, size_t seen, smurf_error *err);
+SMURF_API smurf_status smurf_process_law(smurf_law **out, const smurf_process *process, const smurf_sequence *sequence,
+                                         size_t seen, smurf_error *err);
 
 /* ---- Models and training ------------------------------------------------------------------------ */
 
 enum { SMURF_SIGMAS = 8 };
 
-/* All that can be set about a model and its training. Fill it with smurf_train_config_init and a preset, then change what
-   you like, by field or by name. */
+/* All that can be set about a model and its training. Fill it with smurf_train_config_init and a preset, then change
+   what you like, by field or by name. */
 typedef struct smurf_train_config {
     size_t size;
     /* the encoder */
     size_t width, heads, head_width, layers, inner;
-    int relu;           /* 1: ReLU in place of GELU */
+    int relu; /* 1: ReLU in place of GELU */
     double dropout;
-    int gap_feature;    /* 1: events also show the gap before them */
-    int raw_clock;      /* 1: the encoder sees the user's own time, not the time since a sequence's first event */
-    int score;          /* 1: the head is the score itself, with no intensity behind it */
+    int gap_feature; /* 1: events also show the gap before them */
+    int raw_clock;   /* 1: the encoder sees the user's own time, not the time since a sequence's first event */
+    int score;       /* 1: the head is the score itself, with no intensity behind it */
     smurf_scale_kind scale;
     /* the objective */
-    char objective[16];          /* "dsm", "sm", "wsm", "mle" */
-    size_t points;               /* dsm: perturbations of each event */
-    size_t nodes;                /* mle: nodes of the quadrature */
-    double sigma[SMURF_SIGMAS];  /* dsm: noise, on the scaled axis; unused ones are 0 */
-    int multiplicative;          /* dsm: noise that multiplies */
-    int stop_gradient;           /* dsm: lambda'/lambda is not differentiated */
-    double alpha;                /* weight of the objective beside the type loss */
-    double smoothing;            /* of type labels */
-    int type_at_truth;           /* 1: type loss at the observed gap, not at the perturbed ones */
-    double dither;               /* tick to spread gaps within while training; 0: none */
+    char objective[16];         /* "dsm", "sm", "wsm", "mle" */
+    size_t points;              /* dsm: perturbations of each event */
+    size_t nodes;               /* mle: nodes of the quadrature */
+    double sigma[SMURF_SIGMAS]; /* dsm: noise, on the scaled axis; unused ones are 0 */
+    int multiplicative;         /* dsm: noise that multiplies */
+    int stop_gradient;          /* dsm: lambda'/lambda is not differentiated */
+    double alpha;               /* weight of the objective beside the type loss */
+    double smoothing;           /* of type labels */
+    int type_at_truth;          /* 1: type loss at the observed gap, not at the perturbed ones */
+    double dither;              /* tick to spread gaps within while training; 0: none */
     /* the optimiser */
-    size_t batch;                /* sequences in a step */
+    size_t batch; /* sequences in a step */
     double rate;
-    int schedule;                /* 0: constant, 1: cosine, 2: halved where dev stops improving */
-    size_t cosine_epochs;        /* the cosine reaches 0 here; 0: at the last epoch */
-    size_t warmup;               /* steps over which the rate rises from 0 */
-    double clip;                 /* largest norm of the gradient; 0: none */
-    double average;              /* decay of the average of the weights; 0: none */
+    int schedule;         /* 0: constant, 1: cosine, 2: halved where dev stops improving */
+    size_t cosine_epochs; /* the cosine reaches 0 here; 0: at the last epoch */
+    size_t warmup;        /* steps over which the rate rises from 0 */
+    double clip;          /* largest norm of the gradient; 0: none */
+    double average;       /* decay of the average of the weights; 0: none */
     size_t epochs;
-    size_t patience;             /* stop after this many epochs without a better dev loss; 0: never */
+    size_t patience; /* stop after this many epochs without a better dev loss; 0: never */
     uint64_t seed;
-    int threads;                 /* 0: all cores. Results do not depend on it. */
+    int threads; /* 0: all cores. Results do not depend on it. */
 } smurf_train_config;
 
 /* The settings of a small general model. */
 SMURF_API void smurf_train_config_init(smurf_train_config *config);
-/* Presets by name: "default" looks at train and chooses scale, noise, batch and rate by rules of its own; "paper-..." and
-   "program-..." for stackoverflow, retweet, mimic, financial are the published settings. */
+/* Presets by name: "default" looks at train and chooses scale, noise, batch and rate by rules of its own; "paper-..."
+   and "program-..." for stackoverflow, retweet, mimic, financial are the published settings. */
 SMURF_API smurf_status smurf_train_config_preset(smurf_train_config *config, const char *name, const smurf_data *train,
                                                  smurf_error *err);
 SMURF_API const char *smurf_train_preset_name(size_t index);
@@ -411,17 +413,18 @@ SMURF_API const char *smurf_model_type_name(const smurf_model *model, uint32_t t
 
 /* What an epoch came to. Losses are per gap. */
 typedef struct smurf_epoch {
-    size_t epoch;              /* from 1 */
+    size_t epoch;                /* from 1 */
     double train_loss, dev_loss; /* alpha * objective + type loss; dev NaN where there is no dev part */
     double dev_time_loss, dev_type_loss;
-    double dev_accuracy;       /* of types, at the points of the type loss */
-    double rate;               /* of the last step */
+    double dev_accuracy; /* of types, at the points of the type loss */
+    double rate;         /* of the last step */
     double seconds;
-    double events_per_second;  /* while training */
-    int best;                  /* 1: the lowest dev loss so far */
+    double events_per_second; /* while training */
+    int best;                 /* 1: the lowest dev loss so far */
 } smurf_epoch;
 
-/* Training, step by step or by epochs. Data sets are borrowed and must outlive it. Two trainers may run on two threads. */
+/* Training, step by step or by epochs. Data sets are borrowed and must outlive it. Two trainers may run on two threads.
+ */
 typedef struct smurf_trainer smurf_trainer;
 
 /* dev may be NULL: then the last epoch counts as the best. */
@@ -429,20 +432,22 @@ SMURF_API smurf_status smurf_trainer_new(smurf_trainer **out, const smurf_train_
                                          const smurf_data *dev, smurf_error *err);
 SMURF_API void smurf_trainer_free(smurf_trainer *trainer);
 SMURF_API void smurf_trainer_progress(smurf_trainer *trainer, smurf_progress_fn *progress, void *context);
-/* One step: *loss is that of its batch, per gap. *last is 1 where the epoch's last step is done: then smurf_trainer_epoch
-   measures dev and ends the epoch. It does the steps that are left, here none. */
+/* One step: *loss is that of its batch, per gap. *last is 1 where the epoch's last step is done: then
+   smurf_trainer_epoch measures dev and ends the epoch. It does the steps that are left, here none. */
 SMURF_API smurf_status smurf_trainer_step(smurf_trainer *trainer, double *loss, int *last, smurf_error *err);
 /* Steps to the end of the epoch, then dev. A progress callback that asks to stop ends it after the step in hand with
-   SMURF_ERROR_CANCELLED; save and go on later. A loss that is not finite is SMURF_ERROR_INPUT, and names the epoch, the step
-   and the sequences; the best model so far stays. */
+   SMURF_ERROR_CANCELLED; save and go on later. A loss that is not finite is SMURF_ERROR_INPUT, and names the epoch, the
+   step and the sequences; the best model so far stays. */
 SMURF_API smurf_status smurf_trainer_epoch(smurf_trainer *trainer, smurf_epoch *out, smurf_error *err);
 /* 1 when epochs or patience are used up. */
 SMURF_API int smurf_trainer_done(const smurf_trainer *trainer);
 /* The best epoch so far, also of a resumed run; 0 while there is none. */
 SMURF_API int smurf_trainer_best(const smurf_trainer *trainer, smurf_epoch *out);
-/* The best model so far, a copy; the caller frees it. Before the first epoch is done: the weights training starts from. */
+/* The best model so far, a copy; the caller frees it. Before the first epoch is done: the weights training starts from.
+ */
 SMURF_API smurf_status smurf_trainer_model(const smurf_trainer *trainer, smurf_model **out, smurf_error *err);
-/* Everything needed to go on as if never interrupted, in one file; with the same data sets, at any number of threads. */
+/* Everything needed to go on as if never interrupted, in one file; with the same data sets, at any number of threads.
+ */
 SMURF_API smurf_status smurf_trainer_save(const smurf_trainer *trainer, const char *path, smurf_error *err);
 SMURF_API smurf_status smurf_trainer_resume(smurf_trainer **out, const char *path, const smurf_data *train,
                                             const smurf_data *dev, int threads, smurf_error *err);

@@ -32,8 +32,8 @@ static struct {
 } record;
 
 static double recorded_loss(const struct objective_config *config, const struct target *target, size_t n,
-                            const real *tau, const real *u, const real *u1, const real *u2, real *g0,
-                            real *g1, real *g2)
+                            const real *tau, const real *u, const real *u1, const real *u2, real *g0, real *g1,
+                            real *g2)
 {
     double out = record.objective->loss(config, target, n, tau, u, u1, u2, g0, g1, g2);
     record.term[target - record.first] = out;
@@ -44,31 +44,28 @@ static struct loss loss(const struct model_case *c, const struct op_run *run, do
 {
     size_t total = c->model.params.total;
     struct batch batch = model_case_batch(c);
-    real *slab = narrow(c->slab, total), *gap = narrow(c->gap, c->n),
-         *slopes = model_case_room(total, sizeof *slopes);
-    real *memory =
-        model_case_workspace(OP(loss_memory)(&c->model, &c->config, c->n, run->threads), sizeof *memory);
+    real *slab = narrow(c->slab, total), *gap = narrow(c->gap, c->n), *slopes = model_case_room(total, sizeof *slopes);
+    real *memory = model_case_workspace(OP(loss_memory)(&c->model, &c->config, c->n, run->threads), sizeof *memory);
     const struct objective_class *objective = OP(objective_named)(c->objective);
     assert_non_null(objective);
     struct objective_class recorder = *objective;
     recorder.loss = recorded_loss;
     record.objective = objective, record.first = batch.target, record.term = term;
     batch.input.gap = gap;
-    struct loss out = OP(loss_of_batch)(run, &c->model, term ? &recorder : objective, &c->config, slab,
-                                        &batch, memory, grad ? slopes : NULL);
+    struct loss out = OP(loss_of_batch)(run, &c->model, term ? &recorder : objective, &c->config, slab, &batch, memory,
+                                        grad ? slopes : NULL);
     if (grad) widen(slopes, total, grad);
     free(slab), free(gap), free(slopes), free(memory);
     return out;
 }
 
-static void coefficients(const struct model_case *c, const struct op_run *run, double *a, double *b,
-                         double *type_a, double *type_b)
+static void coefficients(const struct model_case *c, const struct op_run *run, double *a, double *b, double *type_a,
+                         double *type_b)
 {
     size_t d = c->model.shape.width, half = d / 2;
     struct batch batch = model_case_batch(c);
     real *slab = narrow(c->slab, c->model.params.total), *gap = narrow(c->gap, c->n);
-    real *memory =
-        model_case_workspace(OP(encoder_memory)(&c->model.shape, c->n, run->threads), sizeof *memory);
+    real *memory = model_case_workspace(OP(encoder_memory)(&c->model.shape, c->n, run->threads), sizeof *memory);
     real *out = model_case_room(c->n * 3 * d, sizeof *out);
     struct head_coefficients to = {out, out + c->n * d, out + 2 * c->n * d, out + c->n * (2 * d + half)};
     batch.input.gap = gap;

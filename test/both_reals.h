@@ -15,8 +15,8 @@ struct number_type {
      * (params.total), overwritten. */
     struct loss (*loss)(const struct model_case *c, const struct op_run *run, double *term, double *grad);
     /* a, b: (n x width); type_a, type_b: (n x width/2). */
-    void (*coefficients)(const struct model_case *c, const struct op_run *run, double *a, double *b,
-                         double *type_a, double *type_b);
+    void (*coefficients)(const struct model_case *c, const struct op_run *run, double *a, double *b, double *type_a,
+                         double *type_b);
     void (*noise)(const struct op_run *run, uint64_t place, uint64_t item, size_t n, double *out);
     void (*dropout)(const struct op_run *run, struct op_dropout dropout, size_t n, double *out);
     /* The loss of one target when u, u', u'' are the same at all points, and the sum of the sizes of its

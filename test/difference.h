@@ -47,8 +47,7 @@ static inline void check_gradient(const char *what, double (*f)(void *), void *c
     if (!(seen > 0)) fail_msg("%s: the value does not depend on it", what);
 }
 
-static inline void check_values(const char *what, const double *got, const double *want, size_t n,
-                                double tolerance)
+static inline void check_values(const char *what, const double *got, const double *want, size_t n, double tolerance)
 {
     double size = largest(want, n);
     if (!(size > 0) || !isfinite(size)) fail_msg("%s: nothing to compare: largest %g", what, size);

@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FUZZ_MUST(condition)                                                                                 \
-    do {                                                                                                     \
-        if (!(condition)) {                                                                                  \
-            fprintf(stderr, "%s:%d: broken: %s\n", __FILE__, __LINE__, #condition);                          \
-            abort();                                                                                         \
-        }                                                                                                    \
+#define FUZZ_MUST(condition)                                                                                           \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            fprintf(stderr, "%s:%d: broken: %s\n", __FILE__, __LINE__, #condition);                                    \
+            abort();                                                                                                   \
+        }                                                                                                              \
     } while (0)
 
 static inline void fuzz_check_sequence(const smurf_sequence *s, uint32_t types)

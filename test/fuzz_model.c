@@ -1,6 +1,6 @@
 /*
- * fuzz_model.c - any bytes, opened as a model; bytes that begin with '{' stand for a model's metadata alone. What opens is whole:
- * written into a pipe, it comes back as it was.
+ * fuzz_model.c - any bytes, opened as a model; bytes that begin with '{' stand for a model's metadata alone. What opens
+ * is whole: written into a pipe, it comes back as it was.
  */
 #include "fuzz.h"
 
@@ -11,7 +11,8 @@
 static void check(const smurf_model *m)
 {
     FUZZ_MUST(smurf_train_config_check(smurf_model_config(m), NULL) == SMURF_OK);
-    FUZZ_MUST(m->types >= 1 && m->types == smurf_model_types(m) && m->unit && m->low < m->high && m->view.clock_unit > 0);
+    FUZZ_MUST(m->types >= 1 && m->types == smurf_model_types(m) && m->unit && m->low < m->high &&
+              m->view.clock_unit > 0);
     FUZZ_MUST(m->model.params.count <= PARAMS_MOST && smurf_model_parameters(m) <= m->model.params.total);
     for (uint32_t k = 0; m->type_name && k < m->types; k++) FUZZ_MUST(smurf_model_type_name(m, k));
 }
@@ -74,7 +75,8 @@ static void read_metadata(const uint8_t *bytes, size_t size)
     smurf_model_free(model);
 }
 
-/* Once as it is; once with the header reaching to the last '}', so that a change of its length does not hide all others. */
+/* Once as it is; once with the header reaching to the last '}', so that a change of its length does not hide all
+ * others. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     if (size && bytes[0] == '{') {

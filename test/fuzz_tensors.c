@@ -35,8 +35,7 @@ static void check_equal(const struct tensor_file *a, const struct tensor_file *b
         FUZZ_MUST(memcmp(t->data, data, smurf_tensor_bytes(t)) == 0);
     }
     for (size_t i = 0; i < a->texts; i++)
-        FUZZ_MUST(strcmp(a->text[i].key, b->text[i].key) == 0 &&
-                  strcmp(a->text[i].value, b->text[i].value) == 0);
+        FUZZ_MUST(strcmp(a->text[i].key, b->text[i].key) == 0 && strcmp(a->text[i].value, b->text[i].value) == 0);
 }
 
 static void check_pipe(const struct tensor_file *file)

@@ -2,8 +2,8 @@
  * golden.c - checks files of expected values: golden [FILE.json ...]
  *
  * Without arguments, all of golden/ in the folder of shared data ($SMURF_SHARED, else ../shared beside the repository).
- * Prints TAP, one line a checked quantity. A kind of file that is not known (yet) is a skip. The model is built from the file's
- * own parameters, in double; agreement is relative to the largest element of each tensor, to 1e-8.
+ * Prints TAP, one line a checked quantity. A kind of file that is not known (yet) is a skip. The model is built from
+ * the file's own parameters, in double; agreement is relative to the largest element of each tensor, to 1e-8.
  */
 #include "train/loss.h"
 
@@ -104,18 +104,30 @@ struct golden {
 static const char *their_name(const char *ours, size_t width, char out[128], size_t *skip_elements)
 {
     static const char *const pairs[][2] = {
-        {"query", "slf_attn.w_qs.weight"},       {"key", "slf_attn.w_ks.weight"},
-        {"value", "slf_attn.w_vs.weight"},       {"out.weight", "slf_attn.fc.weight"},
-        {"out.bias", "slf_attn.fc.bias"},        {"norm1.gain", "slf_attn.layer_norm.weight"},
-        {"norm1.bias", "slf_attn.layer_norm.bias"}, {"inner.weight", "pos_ffn.w_1.weight"},
-        {"inner.bias", "pos_ffn.w_1.bias"},      {"outer.weight", "pos_ffn.w_2.weight"},
-        {"outer.bias", "pos_ffn.w_2.bias"},      {"norm2.gain", "pos_ffn.layer_norm.weight"},
-        {"norm2.bias", "pos_ffn.layer_norm.bias"}, {"gap.a.weight", "score_decoder.affect_layer.0.weight"},
-        {"gap.a.bias", "score_decoder.affect_layer.0.bias"}, {"gap.b.weight", "score_decoder.base_layer.0.weight"},
-        {"gap.b.bias", "score_decoder.base_layer.0.bias"}, {"gap.w", "score_decoder.intensity_layer.0.weight"},
-        {"gap.c", "score_decoder.intensity_layer.0.bias"}, {"type.a.weight", "type_predictor.affect_layer.0.weight"},
-        {"type.a.bias", "type_predictor.affect_layer.0.bias"}, {"type.b.weight", "type_predictor.base_layer.weight"},
-        {"type.b.bias", "type_predictor.base_layer.bias"}, {"type.weight", "type_predictor.classifier.weight"},
+        {"query", "slf_attn.w_qs.weight"},
+        {"key", "slf_attn.w_ks.weight"},
+        {"value", "slf_attn.w_vs.weight"},
+        {"out.weight", "slf_attn.fc.weight"},
+        {"out.bias", "slf_attn.fc.bias"},
+        {"norm1.gain", "slf_attn.layer_norm.weight"},
+        {"norm1.bias", "slf_attn.layer_norm.bias"},
+        {"inner.weight", "pos_ffn.w_1.weight"},
+        {"inner.bias", "pos_ffn.w_1.bias"},
+        {"outer.weight", "pos_ffn.w_2.weight"},
+        {"outer.bias", "pos_ffn.w_2.bias"},
+        {"norm2.gain", "pos_ffn.layer_norm.weight"},
+        {"norm2.bias", "pos_ffn.layer_norm.bias"},
+        {"gap.a.weight", "score_decoder.affect_layer.0.weight"},
+        {"gap.a.bias", "score_decoder.affect_layer.0.bias"},
+        {"gap.b.weight", "score_decoder.base_layer.0.weight"},
+        {"gap.b.bias", "score_decoder.base_layer.0.bias"},
+        {"gap.w", "score_decoder.intensity_layer.0.weight"},
+        {"gap.c", "score_decoder.intensity_layer.0.bias"},
+        {"type.a.weight", "type_predictor.affect_layer.0.weight"},
+        {"type.a.bias", "type_predictor.affect_layer.0.bias"},
+        {"type.b.weight", "type_predictor.base_layer.weight"},
+        {"type.b.bias", "type_predictor.base_layer.bias"},
+        {"type.weight", "type_predictor.classifier.weight"},
         {"type.bias", "type_predictor.classifier.bias"},
     };
     size_t layer = 0;
@@ -171,7 +183,9 @@ static void load_sequences(struct golden *g)
         for (size_t i = 0; i < length; i++) {
             g->time[at + i] = time[i];
             g->type[at + i] = (uint32_t)type[i];
-            if (i) g->target[t] = (struct target){at + i - 1, time[i] - time[i - 1], NAN, (uint32_t)type[i], false, t}, t++;
+            if (i)
+                g->target[t] = (struct target){at + i - 1, time[i] - time[i - 1], NAN, (uint32_t)type[i], false, t},
+                t++;
         }
         g->offset[s + 1] = at + length;
         free(time);
@@ -195,10 +209,15 @@ static void load(struct golden *g, const char *file)
 static bool build(struct golden *g)
 {
     const json_t *c = g->config;
-    struct encoder_shape shape = {(size_t)number(c, "num_types", 0), (size_t)number(c, "d_model", 0),
-                                  (size_t)number(c, "n_head", 0),    (size_t)number(c, "d_k", 0),
-                                  (size_t)number(c, "n_layers", 0),  (size_t)number(c, "d_inner", 0),
-                                  ACTIVATION_GELU,                   0, false};
+    struct encoder_shape shape = {(size_t)number(c, "num_types", 0),
+                                  (size_t)number(c, "d_model", 0),
+                                  (size_t)number(c, "n_head", 0),
+                                  (size_t)number(c, "d_k", 0),
+                                  (size_t)number(c, "n_layers", 0),
+                                  (size_t)number(c, "d_inner", 0),
+                                  ACTIVATION_GELU,
+                                  0,
+                                  false};
     smurf_model_init(&g->model, &shape, PARAM_INTENSITY);
     load_sequences(g);
     size_t points;
@@ -226,8 +245,8 @@ static void unload(struct golden *g)
 
 /* The objective under test with the file's points in place of its own. */
 static const double *given_tau;
-static void place_given(const struct objective_config *config, const struct op_run *run, const struct target *t, size_t n,
-                        double *tau)
+static void place_given(const struct objective_config *config, const struct op_run *run, const struct target *t,
+                        size_t n, double *tau)
 {
     (void)config, (void)run;
     for (size_t i = 0; i < n; i++) tau[i] = given_tau[t->id * n + i];
@@ -305,7 +324,8 @@ static void check_forward(struct golden *g)
 {
     struct op_run run = {1, 1, 1};
     size_t d = g->model.shape.width, half = d / 2, types = g->model.shape.types, n = g->batch.input.n, m;
-    const double *h = OP(encoder_forward)(&run, &g->model.shape, &g->model.encoder, g->slab, &g->batch.input, g->memory);
+    const double *h =
+        OP(encoder_forward)(&run, &g->model.shape, &g->model.encoder, g->slab, &g->batch.input, g->memory);
     double *expected = numbers(json_object_get(g->expect, "encoder"), &m);
     compare(g->file, "encoder", h, expected, n * d);
     free(expected);
@@ -318,10 +338,12 @@ static void check_forward(struct golden *g)
     for (size_t t = 0; t < g->batch.targets; t++) {
         size_t row = g->target[t].row;
         const double *tau = g->tau + t * g->noise;
-        OP(gap_head_forward)(1, d, (double *)c.a + row * d, (double *)c.b + row * d, g->slab + g->model.head.w,
-                             g->slab[g->model.head.c], tau, g->noise, z, u, u + g->noise, NULL);
-        OP(type_head_forward)(types, half, (double *)c.type_a + row * half, (double *)c.type_b + row * half,
-                              g->slab + g->model.head.type_w, g->slab + g->model.head.type_c, tau, g->noise, z, own);
+        OP(gap_head_forward)
+        (1, d, (double *)c.a + row * d, (double *)c.b + row * d, g->slab + g->model.head.w, g->slab[g->model.head.c],
+         tau, g->noise, z, u, u + g->noise, NULL);
+        OP(type_head_forward)
+        (types, half, (double *)c.type_a + row * half, (double *)c.type_b + row * half, g->slab + g->model.head.type_w,
+         g->slab + g->model.head.type_c, tau, g->noise, z, own);
         for (size_t i = 0; i < g->noise; i++) {
             struct score s = score_at(true, u[i], u[g->noise + i], 0);
             intensity[t * g->noise + i] = intensity_at(u[i]).lambda;

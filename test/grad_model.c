@@ -51,8 +51,7 @@ static double value(void *context)
 static double value_along(void *context)
 {
     struct subject *s = context;
-    for (size_t i = 0; i < s->c.model.params.total; i++)
-        s->c.slab[i] = s->start[i] + s->along * s->direction[i];
+    for (size_t i = 0; i < s->c.model.params.total; i++) s->c.slab[i] = s->start[i] + s->along * s->direction[i];
     double out = value(s);
     memcpy(s->c.slab, s->start, s->c.model.params.total * sizeof *s->start);
     return out;
@@ -77,8 +76,7 @@ static void check_directions(struct subject *s)
         double want = nearest(value_along, s, &s->along, got);
         if (!(fabs(got - want) <= TOLERANCE * length))
             fail_msg("%s along a direction: %.12g, by differences %.12g", s->c.objective, got, want);
-        if (!(fabs(want) > 1e-5 * length))
-            fail_msg("%s does not change along a direction: %g", s->c.objective, want);
+        if (!(fabs(want) > 1e-5 * length)) fail_msg("%s does not change along a direction: %g", s->c.objective, want);
     }
 }
 
@@ -87,15 +85,14 @@ static void check_tensor(struct subject *s, const struct param *p, struct random
     const double *g = s->grad + p->at;
     double size = largest(g, p->size);
     size_t element = 0;
-    if (!(size > 0) || !isfinite(size))
-        fail_msg("%s: gradient of %s: largest %g", s->c.objective, p->name, size);
+    if (!(size > 0) || !isfinite(size)) fail_msg("%s: gradient of %s: largest %g", s->c.objective, p->name, size);
     for (size_t i = 0; i < p->size; i++)
         if (fabs(g[i]) == size) element = i;
     for (int k = 0; k <= SINGLES; k++, element = (size_t)smurf_random_below(random, p->size)) {
         double want = nearest(value, s, &s->c.slab[p->at + element], g[element]);
         if (!(fabs(g[element] - want) <= TOLERANCE * size))
-            fail_msg("%s: %s[%zu]: %.12g, by differences %.12g (largest %g)", s->c.objective, p->name,
-                     element, g[element], want, size);
+            fail_msg("%s: %s[%zu]: %.12g, by differences %.12g (largest %g)", s->c.objective, p->name, element,
+                     g[element], want, size);
     }
 }
 
@@ -120,8 +117,7 @@ struct options {
     double dropout;
 };
 
-static void subject_init(struct subject *s, const char *objective, enum parametrisation param,
-                         const struct options *o)
+static void subject_init(struct subject *s, const char *objective, enum parametrisation param, const struct options *o)
 {
     struct encoder_shape shape = {.types = 3,
                                   .width = 8,
@@ -138,8 +134,7 @@ static void subject_init(struct subject *s, const char *objective, enum parametr
     s->c.objective = objective;
     s->c.config.type_at_truth = o->type_at_truth;
     size_t n = s->c.model.params.total;
-    s->memory =
-        model_case_workspace(OP(loss_memory)(&s->c.model, &s->c.config, s->c.n, 1), sizeof *s->memory);
+    s->memory = model_case_workspace(OP(loss_memory)(&s->c.model, &s->c.config, s->c.n, 1), sizeof *s->memory);
     s->grad = model_case_room(n, sizeof *s->grad);
     s->start = model_case_room(n, sizeof *s->start);
     s->direction = model_case_room(n, sizeof *s->direction);
@@ -159,8 +154,7 @@ static void check_subject(struct subject *s)
     total(s, s->objective, s->grad);
     check_gradient_added(s);
     check_directions(s);
-    for (size_t i = 0; i < s->c.model.params.count; i++)
-        check_tensor(s, &s->c.model.params.entry[i], &random);
+    for (size_t i = 0; i < s->c.model.params.count; i++) check_tensor(s, &s->c.model.params.entry[i], &random);
 }
 
 /* Calls `check` for every combination of options. */
@@ -176,8 +170,7 @@ static void for_options(void (*check)(const struct options *))
 }
 
 /* With both meanings of the gap head. */
-static void check_objective(const char *objective, const struct options *o,
-                            void (*set)(struct objective_config *))
+static void check_objective(const char *objective, const struct options *o, void (*set)(struct objective_config *))
 {
     const enum parametrisation params[] = {PARAM_INTENSITY, PARAM_SCORE};
     for (int p = 0; p < 2; p++) {
@@ -237,9 +230,8 @@ static struct {
     bool hold;
 } ratio;
 
-static double held_loss(const struct objective_config *config, const struct target *target, size_t n,
-                        const double *tau, const double *u, const double *u1, const double *u2, double *g0,
-                        double *g1, double *g2)
+static double held_loss(const struct objective_config *config, const struct target *target, size_t n, const double *tau,
+                        const double *u, const double *u1, const double *u2, double *g0, double *g1, double *g2)
 {
     (void)u2, (void)g0, (void)g1, (void)g2;
     double sum = 0, s2 = config->sigma[0] * config->sigma[0];
@@ -274,11 +266,11 @@ static void check_stop(const struct options *o)
     subject_release(&s);
 }
 
-#define TEST(name)                                                                                           \
-    static void test_##name(void **state)                                                                    \
-    {                                                                                                        \
-        (void)state;                                                                                         \
-        for_options(check_##name);                                                                           \
+#define TEST(name)                                                                                                     \
+    static void test_##name(void **state)                                                                              \
+    {                                                                                                                  \
+        (void)state;                                                                                                   \
+        for_options(check_##name);                                                                                     \
     }
 TEST(dsm)
 TEST(dsm_sigmas)
@@ -298,12 +290,8 @@ static int one_thread(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dsm),
-        cmocka_unit_test(test_dsm_sigmas),
-        cmocka_unit_test(test_dsm_multiplicative),
-        cmocka_unit_test(test_sm),
-        cmocka_unit_test(test_wsm),
-        cmocka_unit_test(test_mle),
+        cmocka_unit_test(test_dsm),  cmocka_unit_test(test_dsm_sigmas), cmocka_unit_test(test_dsm_multiplicative),
+        cmocka_unit_test(test_sm),   cmocka_unit_test(test_wsm),        cmocka_unit_test(test_mle),
         cmocka_unit_test(test_stop),
     };
     return cmocka_run_group_tests_name("gradients of the model", tests, one_thread, NULL);

@@ -34,8 +34,8 @@ static double value(void *context)
 {
     struct objective_case *c = context;
     double unused[3][N];
-    return c->objective->loss(&c->config, &c->target, c->n, c->tau, c->u[0], c->u[1], c->u[2], unused[0],
-                              unused[1], unused[2]);
+    return c->objective->loss(&c->config, &c->target, c->n, c->tau, c->u[0], c->u[1], c->u[2], unused[0], unused[1],
+                              unused[2]);
 }
 
 /* Points, random u, u', u'' as far as the order goes and NaN above it, loss and gradient. */
@@ -50,8 +50,8 @@ static double start(struct objective_case *c)
         if (k > c->order) fill_value(c->u[k], N, NAN);
         fill_value(c->g[k], N, NAN);
     }
-    return c->objective->loss(&c->config, &c->target, c->n, c->tau, c->u[0], c->u[1], c->u[2], c->g[0],
-                              c->g[1], c->g[2]);
+    return c->objective->loss(&c->config, &c->target, c->n, c->tau, c->u[0], c->u[1], c->u[2], c->g[0], c->g[1],
+                              c->g[2]);
 }
 
 static void check_case(struct objective_case *c, double loss, double want)
@@ -81,8 +81,7 @@ static const enum parametrisation params[] = {PARAM_INTENSITY, PARAM_SCORE};
 
 /* ---- Denoising score matching ---------------------------------------------------------------- */
 
-static void start_dsm(struct objective_case *c, enum parametrisation param, bool multiplicative,
-                      size_t sigmas)
+static void start_dsm(struct objective_case *c, enum parametrisation param, bool multiplicative, size_t sigmas)
 {
     *c = (struct objective_case){.objective = &OP(objective_dsm),
                                  .config = {.param = param,
@@ -194,9 +193,8 @@ static void test_sm(void **state)
 {
     (void)state;
     for (size_t p = 0; p < LENGTH(params); p++) {
-        struct objective_case c = {.objective = &OP(objective_sm),
-                                   .config = {.param = params[p]},
-                                   .target = {.gap = 0.8, .limit = NAN}};
+        struct objective_case c = {
+            .objective = &OP(objective_sm), .config = {.param = params[p]}, .target = {.gap = 0.8, .limit = NAN}};
         double psi, slope, loss = start(&c);
         plain_score(&c, 0, &psi, &slope);
         assert_true(c.tau[0] == 0.8);
@@ -215,8 +213,7 @@ static void test_wsm(void **state)
         {false, 0.8, 5, 0.8, 1},    /* in the first half */
         {false, 0.8, 1.6, 0.8, 1},  /* at half */
         {false, 0.8, 1.1, 0.3, -1}, /* in the second */
-        {true, -0.4, NAN, 1, 0},    {true, -0.4, 0.9, 1, 0},
-        {true, -0.4, 0.3, 0.7, -1}, {true, 2.5, 2.75, 0.25, -1},
+        {true, -0.4, NAN, 1, 0},    {true, -0.4, 0.9, 1, 0}, {true, -0.4, 0.3, 0.7, -1}, {true, 2.5, 2.75, 0.25, -1},
     };
     for (size_t p = 0; p < LENGTH(params); p++)
         for (size_t i = 0; i < LENGTH(cases); i++) {
@@ -287,8 +284,8 @@ static void test_mle_left(void **state)
         start_mle(&c, false);
         start(&c);
         fill_value(c.u[0], N, levels[i]);
-        double e = exp(levels[i]), loss = c.objective->loss(&c.config, &c.target, c.n, c.tau, c.u[0], NULL,
-                                                            NULL, c.g[0], NULL, NULL);
+        double e = exp(levels[i]),
+               loss = c.objective->loss(&c.config, &c.target, c.n, c.tau, c.u[0], NULL, NULL, c.g[0], NULL, NULL);
         double want = 1.6 * log1p(e) - (levels[i] - e / 2 + 5 * e * e / 24), slope = -(1 - e / 2);
         check_values("loss", &loss, &want, 1, 1e-14);
         check_values("slope", &c.g[0][6], &slope, 1, 1e-11);
@@ -309,8 +306,8 @@ static void test_extremes(void **state)
             smurf_gauss_legendre(c.config.points, c.config.node, c.config.weight);
             start(&c);
             fill_value(c.u[0], N, levels[i]);
-            assert_true(isfinite(c.objective->loss(&c.config, &c.target, c.n, c.tau, c.u[0], c.u[1], c.u[2],
-                                                   c.g[0], c.g[1], c.g[2])));
+            assert_true(isfinite(
+                c.objective->loss(&c.config, &c.target, c.n, c.tau, c.u[0], c.u[1], c.u[2], c.g[0], c.g[1], c.g[2])));
             for (int k = 0; k <= c.order; k++)
                 for (size_t j = 0; j < c.n; j++) assert_true(isfinite(c.g[k][j]));
         }
@@ -330,11 +327,10 @@ static void test_table(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dsm),          cmocka_unit_test(test_dsm_stop),
-        cmocka_unit_test(test_dsm_points),   cmocka_unit_test(test_sm),
-        cmocka_unit_test(test_wsm),          cmocka_unit_test(test_mle),
-        cmocka_unit_test(test_mle_integral), cmocka_unit_test(test_mle_left),
-        cmocka_unit_test(test_extremes),     cmocka_unit_test(test_table),
+        cmocka_unit_test(test_dsm),          cmocka_unit_test(test_dsm_stop), cmocka_unit_test(test_dsm_points),
+        cmocka_unit_test(test_sm),           cmocka_unit_test(test_wsm),      cmocka_unit_test(test_mle),
+        cmocka_unit_test(test_mle_integral), cmocka_unit_test(test_mle_left), cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_table),
     };
     return cmocka_run_group_tests_name("gradients of the objectives", tests, NULL, NULL);
 }

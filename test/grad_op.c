@@ -97,8 +97,7 @@ static void test_linear_gradient(void **state)
     linear_start(&c);
     ADDED(dw), ADDED(db);
     OP(linear_gradient)(LN, LIN, LOUT, c.x, c.r, 3, LOUT, dw, db);
-    for (size_t k = 0; k < 3; k++)
-        assert_true(db[k] == BEFORE && dw[k * LIN] == BEFORE && dw[k * LIN + 3] == BEFORE);
+    for (size_t k = 0; k < 3; k++) assert_true(db[k] == BEFORE && dw[k * LIN] == BEFORE && dw[k * LIN + 3] == BEFORE);
     OP(linear_gradient)(LN, LIN, LOUT, c.x, c.r, 0, 3, dw, db);
     check_gradient("dw", linear_value, &c, c.w, LENGTH(dw), GAIN(dw), TOLERANCE);
     check_gradient("db", linear_value, &c, c.b, LENGTH(db), GAIN(db), TOLERANCE);
@@ -294,8 +293,7 @@ static void test_gap_feature(void **state)
     OP(gap_feature_forward)(EN, ED, EM, c.g, c.v, c.c, c.table, h, x);
     for (size_t i = 0; i < EN; i++)
         for (size_t k = 0; !isnan(c.g[i]) && k < ED; k++)
-            for (size_t j = 0; j < EM; j++)
-                want[i * ED + k] += c.table[k * EM + j] * tanh(c.v[j] * c.g[i] + c.c[j]);
+            for (size_t j = 0; j < EM; j++) want[i * ED + k] += c.table[k * EM + j] * tanh(c.v[j] * c.g[i] + c.c[j]);
     check_values("gap_feature_forward", x, want, EN * ED, EXACT);
     ADDED(dv), ADDED(dc), ADDED(dtable);
     OP(gap_feature_gradient)(EN, ED, EM, c.g, c.table, h, c.r, dv, dc, dtable, dh);
@@ -430,8 +428,7 @@ static void test_type_head_forward(void **state)
     for (size_t k = 0; k < TTYPES; k++)
         for (size_t i = 0; i < TN; i++) {
             want[k * TN + i] = c.c[k];
-            for (size_t j = 0; j < TW; j++)
-                want[k * TN + i] += c.w[k * TW + j] * tanh(c.a[j] * c.tau[i] + c.b[j]);
+            for (size_t j = 0; j < TW; j++) want[k * TN + i] += c.w[k * TW + j] * tanh(c.a[j] * c.tau[i] + c.b[j]);
         }
     check_values("type_head_forward", logits, want, LENGTH(want), EXACT);
 }
@@ -595,8 +592,7 @@ static void test_score_extremes(void **state)
         double g[3];
         struct score s = score_at(true, levels[i], 2, -3);
         score_gradient(&s, 1, 1, &g[0], &g[1], &g[2]);
-        assert_true(isfinite(s.psi) && isfinite(s.slope) && isfinite(g[0]) && isfinite(g[1]) &&
-                    isfinite(g[2]));
+        assert_true(isfinite(s.psi) && isfinite(s.slope) && isfinite(g[0]) && isfinite(g[1]) && isfinite(g[2]));
         struct intensity l = intensity_at(levels[i]);
         assert_true(l.lambda == (levels[i] > 0 ? levels[i] : exp(levels[i])));
     }
@@ -654,8 +650,7 @@ static void test_head(void **state)
             for (size_t k = 0; k < p->size; k++) assert_true(grad[p->at + k] == BEFORE);
             continue;
         }
-        check_gradient(p->name, head_value, &c, c.slab + p->at, p->size, less_before(grad + p->at, p->size),
-                       TOLERANCE);
+        check_gradient(p->name, head_value, &c, c.slab + p->at, p->size, less_before(grad + p->at, p->size), TOLERANCE);
     }
 }
 

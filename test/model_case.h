@@ -51,8 +51,7 @@ static inline void model_case_events(struct model_case *c, size_t sequences, siz
 }
 
 /* One sequence of `length` events in rows from `at`; every other one has a known end of observation. */
-static inline void model_case_sequence(struct model_case *c, size_t s, size_t at, size_t length,
-                                       struct random *random)
+static inline void model_case_sequence(struct model_case *c, size_t s, size_t at, size_t length, struct random *random)
 {
     double time = 0.5, end;
     for (size_t i = at; i < at + length; i++) {
@@ -88,17 +87,15 @@ static inline void model_case_start(struct model_case *c, uint64_t seed)
     }
 }
 
-static inline void model_case_init(struct model_case *c, const struct encoder_shape *shape,
-                                   enum parametrisation param, const size_t *length, size_t sequences,
-                                   uint64_t seed)
+static inline void model_case_init(struct model_case *c, const struct encoder_shape *shape, enum parametrisation param,
+                                   const size_t *length, size_t sequences, uint64_t seed)
 {
     struct random random;
     size_t n = 0;
-    *c = (struct model_case){
-        .objective = "dsm",
-        .config = {.objective = {.param = param, .points = 6, .sigma = {0.3}, .sigmas = 1},
-                   .alpha = 1.7,
-                   .smoothing = 0.1}};
+    *c = (struct model_case){.objective = "dsm",
+                             .config = {.objective = {.param = param, .points = 6, .sigma = {0.3}, .sigmas = 1},
+                                        .alpha = 1.7,
+                                        .smoothing = 0.1}};
     smurf_model_init(&c->model, shape, param);
     model_case_start(c, seed);
     smurf_gauss_legendre(c->config.objective.points, c->config.objective.node, c->config.objective.weight);
@@ -112,8 +109,8 @@ static inline void model_case_init(struct model_case *c, const struct encoder_sh
 }
 
 /* The same model with some of the sequences of `from`, in the order given. Targets keep their ids. */
-static inline void model_case_select(struct model_case *c, const struct model_case *from,
-                                     const size_t *sequence, size_t sequences)
+static inline void model_case_select(struct model_case *c, const struct model_case *from, const size_t *sequence,
+                                     size_t sequences)
 {
     size_t n = 0;
     *c = *from;
@@ -122,8 +119,7 @@ static inline void model_case_select(struct model_case *c, const struct model_ca
     for (size_t s = 0; s < sequences; s++) n += from->offset[sequence[s] + 1] - from->offset[sequence[s]];
     model_case_events(c, sequences, n);
     for (size_t s = 0; s < sequences; s++) {
-        size_t first = from->offset[sequence[s]], length = from->offset[sequence[s] + 1] - first,
-               at = c->offset[s];
+        size_t first = from->offset[sequence[s]], length = from->offset[sequence[s] + 1] - first, at = c->offset[s];
         memcpy(c->type + at, from->type + first, length * sizeof *c->type);
         memcpy(c->time + at, from->time + first, length * sizeof *c->time);
         memcpy(c->gap + at, from->gap + first, length * sizeof *c->gap);
@@ -140,13 +136,10 @@ static inline void model_case_release(struct model_case *c)
 
 static inline struct batch model_case_batch(const struct model_case *c)
 {
-    return (struct batch){.input = {.rows = {c->sequences, c->offset},
-                                    .n = c->n,
-                                    .type = c->type,
-                                    .time = c->time,
-                                    .gap = c->gap},
-                          .target = c->target,
-                          .targets = c->targets};
+    return (struct batch){
+        .input = {.rows = {c->sequences, c->offset}, .n = c->n, .type = c->type, .time = c->time, .gap = c->gap},
+        .target = c->target,
+        .targets = c->targets};
 }
 
 #endif

@@ -59,8 +59,7 @@ static inline smurf_process *new_process(const struct process_case *c)
 }
 
 /* `sequences` of `events` each. */
-static inline smurf_data *simulate(const smurf_process *process, size_t sequences, size_t events,
-                                   uint64_t seed)
+static inline smurf_data *simulate(const smurf_process *process, size_t sequences, size_t events, uint64_t seed)
 {
     smurf_simulate_config config;
     smurf_simulate_config_init(&config);

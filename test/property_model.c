@@ -245,8 +245,7 @@ static struct outcome outcome_of(const struct number_type *type, const struct mo
 {
     size_t d = c->model.shape.width;
     struct outcome out = {{room(c->n * d), room(c->n * d), room(c->n * d), room(c->n * d)}, room(c->targets)};
-    type->coefficients(c, &once, out.coefficients[0], out.coefficients[1], out.coefficients[2],
-                       out.coefficients[3]);
+    type->coefficients(c, &once, out.coefficients[0], out.coefficients[1], out.coefficients[2], out.coefficients[3]);
     type->loss(c, &once, out.term, NULL);
     return out;
 }
@@ -262,8 +261,7 @@ static bool same_row(const struct model_case *c, const struct outcome *a, const 
     for (int k = 0; k < 4; k++) {
         size_t wide = k < 2 ? c->model.shape.width : c->model.shape.width / 2;
         size_t at = row * wide;
-        if (memcmp(a->coefficients[k] + at, b->coefficients[k] + at, wide * sizeof(double)) != 0)
-            return false;
+        if (memcmp(a->coefficients[k] + at, b->coefficients[k] + at, wide * sizeof(double)) != 0) return false;
     }
     return memcmp(&a->term[row], &b->term[row], sizeof(double)) == 0; /* target i is of row i */
 }
@@ -287,8 +285,8 @@ static void test_future(void **state)
             for (size_t row = 0; row < c.n; row++) {
                 bool changed = row >= from && row < c.offset[s + 1];
                 if (same_row(&c, &before, &after, row) == changed)
-                    fail_msg("%s: row %zu of sequence from %zu, changed from %zu: %s", type->name, row,
-                             c.offset[s], from, changed ? "no effect" : "depends on the future");
+                    fail_msg("%s: row %zu of sequence from %zu, changed from %zu: %s", type->name, row, c.offset[s],
+                             from, changed ? "no effect" : "depends on the future");
             }
             outcome_release(&before), outcome_release(&after);
             model_case_release(&c);
@@ -303,13 +301,8 @@ enum { ROWS = 100 };
 static void start_alike(struct model_case *c, size_t layers, double dropout)
 {
     size_t ones[ROWS];
-    const struct encoder_shape shape = {.types = 1,
-                                        .width = 12,
-                                        .heads = 3,
-                                        .head_width = 5,
-                                        .layers = layers,
-                                        .inner = 40,
-                                        .dropout = dropout};
+    const struct encoder_shape shape = {
+        .types = 1, .width = 12, .heads = 3, .head_width = 5, .layers = layers, .inner = 40, .dropout = dropout};
     for (size_t i = 0; i < ROWS; i++) ones[i] = 1;
     model_case_init(c, &shape, PARAM_INTENSITY, ones, ROWS, 8);
     for (size_t i = 0; i < ROWS; i++) c->time[i] = 1;
@@ -367,8 +360,7 @@ static void test_dropout_layers(void **state)
     }
     struct outcome a = outcome_of(type, &one), b = outcome_of(type, &two);
     size_t differ = 0;
-    for (size_t i = 0; i < ROWS; i++)
-        differ += furthest(a.coefficients[1] + i * d, b.coefficients[1] + i * d, d) > 0.1;
+    for (size_t i = 0; i < ROWS; i++) differ += furthest(a.coefficients[1] + i * d, b.coefficients[1] + i * d, d) > 0.1;
     assert_true(differ > ROWS * 9 / 10);
     outcome_release(&a), outcome_release(&b);
     model_case_release(&one), model_case_release(&two);
@@ -410,8 +402,7 @@ static void test_extremes(void **state)
             double slopes, loss = type->objective(objectives[o], &c.config.objective, &target,
                                                   (double[]){levels[i], 1.5, -2}, &slopes);
             if (!isfinite(loss) || !isfinite(slopes))
-                fail_msg("%s in %s at u = %g: %g, gradient %g", objectives[o], type->name, levels[i], loss,
-                         slopes);
+                fail_msg("%s in %s at u = %g: %g, gradient %g", objectives[o], type->name, levels[i], loss, slopes);
         }
     model_case_release(&c);
 }
@@ -559,8 +550,7 @@ static void test_gauss_legendre(void **state)
         smurf_gauss_legendre(n, node, weight);
         for (size_t i = 0; i < n; i++) {
             assert_true(weight[i] > 0 && node[i] > (i ? node[i - 1] : 0) && node[i] < 1);
-            assert_true(fabs(node[i] + node[n - 1 - i] - 1) < 1e-15 &&
-                        fabs(weight[i] - weight[n - 1 - i]) < 1e-14);
+            assert_true(fabs(node[i] + node[n - 1 - i] - 1) < 1e-15 && fabs(weight[i] - weight[n - 1 - i]) < 1e-14);
             mass += weight[i];
         }
         assert_true(fabs(mass - 1) < 1e-13);
@@ -579,10 +569,10 @@ static int one_thread(void **state)
 }
 
 /* A property in float and in double. */
-#define BOTH(name)                                                                                           \
-    {"float: " #name, test_##name, NULL, NULL, (void *)(uintptr_t)&smurf_number_type_f32},                   \
-    {                                                                                                        \
-        "double: " #name, test_##name, NULL, NULL, (void *)(uintptr_t)&smurf_number_type_f64                 \
+#define BOTH(name)                                                                                                     \
+    {"float: " #name, test_##name, NULL, NULL, (void *)(uintptr_t)&smurf_number_type_f32},                             \
+    {                                                                                                                  \
+        "double: " #name, test_##name, NULL, NULL, (void *)(uintptr_t)&smurf_number_type_f64                           \
     }
 
 int main(void)

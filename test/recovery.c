@@ -1,9 +1,9 @@
 /*
- * recovery.c - training finds the true law: on data from known processes, the learned distribution of the next gap comes close to
- * the true one, history by history.
+ * recovery.c - training finds the true law: on data from known processes, the learned distribution of the next gap
+ * comes close to the true one, history by history.
  *
- * The measure is the mean over events of the mean over true quantile levels of |F_learned - F_true|. Plain quadrature on a fine
- * grid stands in for a proper law. `recovery CASE ...` runs only those; RECOVERY_LONG=1 trains longer.
+ * The measure is the mean over events of the mean over true quantile levels of |F_learned - F_true|. Plain quadrature
+ * on a fine grid stands in for a proper law. `recovery CASE ...` runs only those; RECOVERY_LONG=1 trains longer.
  */
 #include "model/model_file.h"
 #include "op/gap_head.h"
@@ -107,7 +107,8 @@ static double true_quantile(const smurf_law *law, double level)
     return 0.5 * (low + high);
 }
 
-static double error_of_sequence(const smurf_model *m, const smurf_process *process, const smurf_sequence *s, size_t *events)
+static double error_of_sequence(const smurf_model *m, const smurf_process *process, const smurf_sequence *s,
+                                size_t *events)
 {
     double y[GRID], f[GRID], sum = 0;
     struct laws laws = laws_of(m, s);
@@ -162,7 +163,9 @@ static void check_recovery(void **state)
     smurf_data *train = simulate(process, c->sequences, 1), *dev = simulate(process, 100, 2);
     smurf_train_config config;
     smurf_train_config_init(&config);
-    configure(&config, "width=32 heads=2 layers=1 inner=64 dropout=0 batch=16 rate=3e-3 epochs=25 patience=0 warmup=100 average=0.99");
+    configure(
+        &config,
+        "width=32 heads=2 layers=1 inner=64 dropout=0 batch=16 rate=3e-3 epochs=25 patience=0 warmup=100 average=0.99");
     configure(&config, c->settings);
     if (getenv("RECOVERY_LONG")) config.epochs *= 4;
     smurf_trainer *trainer;
@@ -179,7 +182,8 @@ static void check_recovery(void **state)
     size_t events = 0;
     for (size_t i = 0; i < 20; i++) sum += error_of_sequence(model, process, smurf_data_sequence(dev, i), &events);
     double error = sum / (double)events;
-    print_message("# %s: mean |F - truth| %.4f over %zu laws, limit %.3f, %.1f s\n", c->name, error, events, c->limit, seconds);
+    print_message("# %s: mean |F - truth| %.4f over %zu laws, limit %.3f, %.1f s\n", c->name, error, events, c->limit,
+                  seconds);
     assert_true(error < c->limit);
     smurf_model_free(model);
     smurf_trainer_free(trainer);

@@ -45,8 +45,9 @@ static inline smurf_data *read_text(const char *text)
 /* Settings such as "objective=dsm points=8" on top of a model of a few hundred weights, on one thread. */
 static inline smurf_train_config small_config(const char *settings)
 {
-    static const char small[] = "width=8 heads=2 head-width=3 layers=2 inner=6 points=6 nodes=5 batch=4 epochs=3 patience=0 "
-                                "schedule=constant dropout=0 rate=0.01 ";
+    static const char small[] =
+        "width=8 heads=2 head-width=3 layers=2 inner=6 points=6 nodes=5 batch=4 epochs=3 patience=0 "
+        "schedule=constant dropout=0 rate=0.01 ";
     smurf_train_config config;
     smurf_error err;
     char text[1024], *word, *rest = text;
@@ -62,7 +63,8 @@ static inline smurf_train_config small_config(const char *settings)
     return config;
 }
 
-static inline smurf_trainer *trainer_of(const char *settings, int threads, const smurf_data *train, const smurf_data *dev)
+static inline smurf_trainer *trainer_of(const char *settings, int threads, const smurf_data *train,
+                                        const smurf_data *dev)
 {
     smurf_error err;
     smurf_trainer *trainer;

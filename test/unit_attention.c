@@ -162,8 +162,7 @@ static void run_forward(struct batch *b)
 {
     real *scratch = reserve(OP(attention_scratch)(b->heads, b->width, b->run.threads), sizeof *scratch);
     OP(attention_forward)
-    (&b->run, &b->rows, b->heads, b->width, b->dropout, b->q, b->k, b->v, b->result[OUT], b->result[LSE],
-     scratch);
+    (&b->run, &b->rows, b->heads, b->width, b->dropout, b->q, b->k, b->v, b->result[OUT], b->result[LSE], scratch);
     free(scratch);
 }
 
@@ -172,8 +171,8 @@ static void run_backward(struct batch *b)
     real *scratch = reserve(OP(attention_scratch)(b->heads, b->width, b->run.threads), sizeof *scratch);
     real *delta = reserve(b->n * b->heads, sizeof *delta);
     OP(attention_backward)
-    (&b->run, &b->rows, b->heads, b->width, b->dropout, b->q, b->k, b->v, b->result[OUT], b->result[LSE],
-     b->dout, b->result[DQ], b->result[DK], b->result[DV], delta, scratch);
+    (&b->run, &b->rows, b->heads, b->width, b->dropout, b->q, b->k, b->v, b->result[OUT], b->result[LSE], b->dout,
+     b->result[DQ], b->result[DK], b->result[DV], delta, scratch);
     free(scratch), free(delta);
 }
 
@@ -202,8 +201,7 @@ static double plain_weights(const struct batch *b, size_t start, size_t i, size_
 }
 
 /* Row i of head h: its out and lse, its share of the gradients. want: as batch.result, in double. */
-static void plain_row(const struct batch *b, size_t start, size_t i, size_t h, double *p, double *m,
-                      double **want)
+static void plain_row(const struct batch *b, size_t start, size_t i, size_t h, double *p, double *m, double **want)
 {
     size_t ld = b->heads * b->width, at = i * ld + h * b->width, n = i - start + 1;
     double scale = 1 / sqrt((double)b->width), delta = 0;
@@ -232,9 +230,8 @@ static void compare(const struct batch *b, double **want)
         for (size_t e = 0; e < n; e++) most = fmax(most, fabs(want[i][e]));
         for (size_t e = 0; e < n; e++)
             if (!(fabs((double)b->result[i][e] - want[i][e]) <= tolerance * most))
-                fail_msg("%zu rows, %zu heads, width %zu, rate %g: %s[%zu] is %.17g instead of %.17g", b->n,
-                         b->heads, b->width, b->dropout.rate, result_name[i], e, (double)b->result[i][e],
-                         want[i][e]);
+                fail_msg("%zu rows, %zu heads, width %zu, rate %g: %s[%zu] is %.17g instead of %.17g", b->n, b->heads,
+                         b->width, b->dropout.rate, result_name[i], e, (double)b->result[i][e], want[i][e]);
     }
 }
 
@@ -321,8 +318,7 @@ static void check_gradients(size_t sequences, const size_t *length, size_t heads
         assert_true(most > 0.01);
         double worst = worst_quotient(&b, x[i], b.result[DQ + i]);
         if (!(worst < 1e-7 * most))
-            fail_msg("%s, width %zu, rate %g: off by %g of %g", result_name[DQ + i], width, rate, worst,
-                     most);
+            fail_msg("%s, width %zu, rate %g: off by %g of %g", result_name[DQ + i], width, rate, worst, most);
     }
     batch_free(&b);
 }
@@ -356,8 +352,7 @@ static void test_threads(void **state)
             run_forward(&b[t]);
             run_backward(&b[t]);
             for (int i = 0; i < RESULTS; i++)
-                assert_memory_equal(b[t].result[i], b[0].result[i],
-                                    (i == LSE ? b[0].n * 3 : b[0].size) * sizeof(real));
+                assert_memory_equal(b[t].result[i], b[0].result[i], (i == LSE ? b[0].n * 3 : b[0].size) * sizeof(real));
         }
         for (int t = 0; t < 3; t++) batch_free(&b[t]);
     }
@@ -378,8 +373,7 @@ static void test_causal(void **state)
         run_forward(&b);
         assert_memory_equal(a.result[OUT], b.result[OUT], (i + 1) * width * sizeof(real));
         assert_memory_equal(a.result[LSE], b.result[LSE], (i + 1) * sizeof(real));
-        assert_memory_not_equal(a.result[OUT] + (i + 1) * width, b.result[OUT] + (i + 1) * width,
-                                sizeof(real));
+        assert_memory_not_equal(a.result[OUT] + (i + 1) * width, b.result[OUT] + (i + 1) * width, sizeof(real));
         batch_free(&a);
         batch_free(&b);
     }
@@ -404,8 +398,7 @@ static void test_large_scores(void **state)
         }
         assert_true(most > 1e4 && least > -1e6);
         for (int i = 0; i < RESULTS; i++)
-            for (size_t e = 0; e < (i == LSE ? n : b.size); e++)
-                assert_true(isfinite((double)b.result[i][e]));
+            for (size_t e = 0; e < (i == LSE ? n : b.size); e++) assert_true(isfinite((double)b.result[i][e]));
         for (size_t e = 0; e < b.size; e++) assert_true(fabs((double)b.result[OUT][e]) < 6);
         batch_free(&b);
     }

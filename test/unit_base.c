@@ -227,10 +227,7 @@ static void philox_known_answers(void **state)
     } cases[] = {
         {0, 0, 0, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
         {UINT64_MAX, UINT64_MAX, UINT64_MAX, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
-        {0x299f31d0a4093822,
-         0x0370734413198a2e,
-         0x85a308d3243f6a88,
-         {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+        {0x299f31d0a4093822, 0x0370734413198a2e, 0x85a308d3243f6a88, {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint32_t out[4];
@@ -367,8 +364,7 @@ static void below_is_without_bias(void **state)
         }
         double mean = (double)DRAWS / (double)n;
         for (uint64_t k = 0; k < n; k++) square += (count[k] - mean) * (count[k] - mean) / mean;
-        assert_true(square - (double)(n - 1) <
-                    5 * sqrt(2.0 * (double)n)); /* chi squared, n - 1 degrees of freedom */
+        assert_true(square - (double)(n - 1) < 5 * sqrt(2.0 * (double)n)); /* chi squared, n - 1 degrees of freedom */
         free(count);
     }
     /* 3 * 2^62 of 2^64: a remainder taken instead of a rejection would give the first quarter double weight.

@@ -29,8 +29,7 @@ static void refuse(const char *text, const char *words)
 {
     smurf_data *data = (smurf_data *)&data;
     smurf_error err = {0};
-    assert_int_equal(smurf_data_read_memory(&data, text, strlen(text), "memory.x", NULL, &err),
-                     SMURF_ERROR_INPUT);
+    assert_int_equal(smurf_data_read_memory(&data, text, strlen(text), "memory.x", NULL, &err), SMURF_ERROR_INPUT);
     assert_null(data);
     assert_int_equal(err.status, SMURF_ERROR_INPUT);
     char *copy = strdup(words), *rest = copy, *word;
@@ -41,8 +40,8 @@ static void refuse(const char *text, const char *words)
                      SMURF_ERROR_INPUT); /* err may be NULL */
 }
 
-static void check_sequence(const smurf_data *data, size_t index, const char *name, size_t length,
-                           const double *time, const uint32_t *type)
+static void check_sequence(const smurf_data *data, size_t index, const char *name, size_t length, const double *time,
+                           const uint32_t *type)
 {
     const smurf_sequence *s = smurf_data_sequence(data, index);
     assert_non_null(s);
@@ -53,8 +52,7 @@ static void check_sequence(const smurf_data *data, size_t index, const char *nam
         assert_null(s->name);
     for (size_t i = 0; i < length; i++) {
         if ((double)s->origin + s->time[i] != time[i] || s->type[i] != type[i])
-            fail_msg("event %zu of sequence %zu: %.17g, type %u", i, index, (double)s->origin + s->time[i],
-                     s->type[i]);
+            fail_msg("event %zu of sequence %zu: %.17g, type %u", i, index, (double)s->origin + s->time[i], s->type[i]);
     }
 }
 
@@ -228,11 +226,10 @@ static void messages_tell_the_place(void **state)
 static void nanoseconds_are_kept(void **state)
 {
     (void)state;
-    static const int64_t time[] = {1700000000123456789, 1700000000123456790, 1700000000123456790,
-                                   1700000001000000007, 1700009007199254740};
-    smurf_data *data =
-        read_text("time,observation_end\n1700000000123456789,1700009007199254741\n1700000000123456790,\n"
-                  "1700000000123456790,\n1700000001000000007,\n1700009007199254740,\n");
+    static const int64_t time[] = {1700000000123456789, 1700000000123456790, 1700000000123456790, 1700000001000000007,
+                                   1700009007199254740};
+    smurf_data *data = read_text("time,observation_end\n1700000000123456789,1700009007199254741\n1700000000123456790,\n"
+                                 "1700000000123456790,\n1700000001000000007,\n1700009007199254740,\n");
     const smurf_sequence *s = smurf_data_sequence(data, 0);
     assert_int_equal(s->length, 5);
     assert_true(s->origin == time[0]);
@@ -358,8 +355,7 @@ static void wrong_shares(void **state)
 {
     (void)state;
     smurf_data *data = many_sequences(10);
-    static const double wrong[][3] = {{0, 1, 1},   {-1, 1, 1},       {1, -1, 1},
-                                      {NAN, 1, 1}, {INFINITY, 1, 1}, {0, 0, 0}};
+    static const double wrong[][3] = {{0, 1, 1}, {-1, 1, 1}, {1, -1, 1}, {NAN, 1, 1}, {INFINITY, 1, 1}, {0, 0, 0}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         smurf_split split;
         assert_int_equal(smurf_split_by_share(&split, data, wrong[i], 1, NULL), SMURF_ERROR_ARGUMENT);
@@ -376,16 +372,14 @@ static size_t scored(const smurf_data *data)
 static void split_in_time(void **state)
 {
     (void)state;
-    smurf_data *data =
-        read_text("{\"sequence\":\"a\",\"times\":[1,2,3,4],\"types\":[0,1,2,3],\"observation_start\":0,"
-                  "\"observation_end\":9}"
-                  "{\"sequence\":\"b\",\"times\":[1,1.5],\"types\":[0,1]}"
-                  "{\"sequence\":\"c\",\"times\":[3.5,5],\"types\":[0,1],\"observation_start\":1}"
-                  "{\"sequence\":\"d\",\"times\":[1,2,3],\"types\":[0,1,2],\"first_scored\":2}");
+    smurf_data *data = read_text("{\"sequence\":\"a\",\"times\":[1,2,3,4],\"types\":[0,1,2,3],\"observation_start\":0,"
+                                 "\"observation_end\":9}"
+                                 "{\"sequence\":\"b\",\"times\":[1,1.5],\"types\":[0,1]}"
+                                 "{\"sequence\":\"c\",\"times\":[3.5,5],\"types\":[0,1],\"observation_start\":1}"
+                                 "{\"sequence\":\"d\",\"times\":[1,2,3],\"types\":[0,1,2],\"first_scored\":2}");
     smurf_split split;
     smurf_error err;
-    assert_int_equal(smurf_split_by_time(&split, data, (smurf_moment){2, 0}, (smurf_moment){3, 0.5}, &err),
-                     SMURF_OK);
+    assert_int_equal(smurf_split_by_time(&split, data, (smurf_moment){2, 0}, (smurf_moment){3, 0.5}, &err), SMURF_OK);
     const smurf_sequence *s = smurf_data_sequence(split.train, 0); /* a: 1, and nothing until 2 */
     assert_int_equal(s->length, 1);
     assert_true(s->start == 0 && s->end == 2);
@@ -405,14 +399,12 @@ static void split_in_time(void **state)
     assert_int_equal(smurf_data_sequences(split.test), 2);
     s = smurf_data_sequence(split.test, 0);
     assert_true(s->length == 4 && s->first == 3 && s->end == 9 && s->start == 0);
-    s = smurf_data_sequence(split.test,
-                            1); /* c: an event at the cut belongs behind it; the first is never scored */
+    s = smurf_data_sequence(split.test, 1); /* c: an event at the cut belongs behind it; the first is never scored */
     assert_true(s->length == 2 && s->first == 1);
     assert_int_equal(scored(split.train) + scored(split.dev) + scored(split.test), scored(data));
     smurf_split_release(&split);
 
-    assert_int_equal(smurf_split_by_time(&split, data, (smurf_moment){2, 0}, (smurf_moment){2, 0}, &err),
-                     SMURF_OK);
+    assert_int_equal(smurf_split_by_time(&split, data, (smurf_moment){2, 0}, (smurf_moment){2, 0}, &err), SMURF_OK);
     assert_null(split.dev);
     assert_int_equal(scored(split.train) + scored(split.test), scored(data));
     smurf_split_release(&split);
@@ -421,9 +413,9 @@ static void split_in_time(void **state)
     assert_int_equal(
         smurf_split_by_time(&split, data, (smurf_moment){INT64_MIN, 0}, (smurf_moment){INT64_MIN, 0}, &err),
         SMURF_ERROR_ARGUMENT);
-    assert_int_equal(smurf_split_by_time(&split, data, (smurf_moment){INT64_MAX, 0.5},
-                                         (smurf_moment){INT64_MAX, 0.5}, &err),
-                     SMURF_ERROR_ARGUMENT);
+    assert_int_equal(
+        smurf_split_by_time(&split, data, (smurf_moment){INT64_MAX, 0.5}, (smurf_moment){INT64_MAX, 0.5}, &err),
+        SMURF_ERROR_ARGUMENT);
     assert_null(split.train);
     smurf_data_free(data);
 }
@@ -431,8 +423,8 @@ static void split_in_time(void **state)
 static void split_of_nanoseconds(void **state)
 {
     (void)state;
-    smurf_data *data = read_text(
-        "time\n1700000000123456787\n1700000000123456788\n1700000000123456789\n1700000000123456790\n");
+    smurf_data *data =
+        read_text("time\n1700000000123456787\n1700000000123456788\n1700000000123456789\n1700000000123456790\n");
     smurf_split split;
     assert_int_equal(smurf_split_by_time(&split, data, (smurf_moment){1700000000123456789, 0},
                                          (smurf_moment){1700000000123456789, 0}, NULL),
@@ -492,8 +484,7 @@ static void check_windows(const smurf_data *data, size_t window, size_t history)
             if (at >= s->length)
                 assert_true(c->end == s->end || (isnan(c->end) && isnan(s->end)));
             else
-                assert_true(
-                    isnan(c->end)); /* stops at an event, and tells nothing of the time that follows */
+                assert_true(isnan(c->end)); /* stops at an event, and tells nothing of the time that follows */
         } while (at < s->length);
     }
     assert_int_equal(smurf_data_sequences(cut), w);
@@ -508,8 +499,7 @@ static void windows(void **state)
     smurf_data *data = many_sequences(40);
     static const size_t sizes[] = {1, 2, 3, 5, 100, SIZE_MAX}, histories[] = {0, 1, 2, 7, SIZE_MAX};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        for (size_t j = 0; j < sizeof histories / sizeof *histories; j++)
-            check_windows(data, sizes[i], histories[j]);
+        for (size_t j = 0; j < sizeof histories / sizeof *histories; j++) check_windows(data, sizes[i], histories[j]);
     smurf_data_free(data);
 
     data = read_text("{\"sequence\":\"a\",\"times\":[1,2,3,4,5,6,7],\"first_scored\":3,\"observation_start\":"
@@ -517,8 +507,7 @@ static void windows(void **state)
                      "{\"sequence\":\"b\",\"times\":[1,2],\"first_scored\":2,\"observation_end\":8}{"
                      "\"sequence\":\"c\",\"times\":[]}");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        for (size_t j = 0; j < sizeof histories / sizeof *histories; j++)
-            check_windows(data, sizes[i], histories[j]);
+        for (size_t j = 0; j < sizeof histories / sizeof *histories; j++) check_windows(data, sizes[i], histories[j]);
     smurf_data *cut = (smurf_data *)&data;
     assert_int_equal(smurf_data_window(&cut, data, 0, 1, NULL), SMURF_ERROR_ARGUMENT);
     assert_null(cut);

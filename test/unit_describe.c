@@ -526,15 +526,13 @@ static void scales_invert(void **state)
         assert_int_equal(smurf_scale_fit(&scale, (smurf_scale_kind)kind, data, NULL), SMURF_OK);
         double before = smurf_scale_forward(&scale, 0);
         assert_true(isfinite(before) && isfinite(smurf_scale_log_slope(&scale, 0)));
-        assert_true(smurf_scale_backward(&scale, before) >= 0 &&
-                    smurf_scale_backward(&scale, before) < 1e-20);
+        assert_true(smurf_scale_backward(&scale, before) >= 0 && smurf_scale_backward(&scale, before) < 1e-20);
         assert_true(smurf_scale_backward(&scale, before - 10) == 0);
         for (double gap = 1e-6; gap < 1e7; gap *= 1.7) {
             double y = smurf_scale_forward(&scale, gap), h = 1e-4 * gap;
             assert_true(y > before);
             assert_near(smurf_scale_backward(&scale, y), gap, gap < 1e-3 ? 1e-9 : 1e-12);
-            double slope =
-                (smurf_scale_forward(&scale, gap + h) - smurf_scale_forward(&scale, gap - h)) / (2 * h);
+            double slope = (smurf_scale_forward(&scale, gap + h) - smurf_scale_forward(&scale, gap - h)) / (2 * h);
             assert_near(exp(smurf_scale_log_slope(&scale, gap)), slope, 1e-7);
             before = y;
         }

@@ -10,7 +10,8 @@
 
 /* ---- Targets ---------------------------------------------------------------------------------- */
 
-static const struct view plain = {.scale = {SMURF_SCALE_NONE, 1, 0, 1}, .feature = {SMURF_SCALE_LOG, 1, 0, 1}, .clock_unit = 2};
+static const struct view plain = {
+    .scale = {SMURF_SCALE_NONE, 1, 0, 1}, .feature = {SMURF_SCALE_LOG, 1, 0, 1}, .clock_unit = 2};
 
 static struct feed feed_of(const smurf_data *data, size_t batch)
 {
@@ -57,7 +58,8 @@ static void test_targets(void **state)
         for (size_t k = 0; k < i; k++) assert_int_not_equal(f.target[i].id, f.target[k].id);
     /* The encoder's clock starts at the first event, in clock units; the first event has no gap before it. */
     assert_true(f.time[0] == 0 && f.time[1] == 1 && f.time[2] == 1.25 && f.time[3] == 0 && f.time[4] == 2.5);
-    assert_true(isnan(f.gap[0]) && isnan(f.gap[3]) && fabsf(f.gap[1] - logf(2)) < 1e-6f && fabsf(f.gap[4] - logf(5)) < 1e-6f);
+    assert_true(isnan(f.gap[0]) && isnan(f.gap[3]) && fabsf(f.gap[1] - logf(2)) < 1e-6f &&
+                fabsf(f.gap[4] - logf(5)) < 1e-6f);
     smurf_feed_release(&f);
     smurf_data_free(data);
 }
@@ -82,7 +84,8 @@ static void test_no_gap(void **state)
     struct feed f;
     smurf_error err;
     assert_int_equal(smurf_feed_init(&f, data, &plain, 1, &err), SMURF_ERROR_ARGUMENT);
-    assert_string_equal(err.message, "'text' has no gap to learn from: every sequence has fewer than two scored events");
+    assert_string_equal(err.message,
+                        "'text' has no gap to learn from: every sequence has fewer than two scored events");
     assert_null(f.order);
     smurf_data_free(data);
 }
@@ -126,7 +129,8 @@ static smurf_data *many(size_t sequences)
     smurf_random_init(&random, 1, 1);
     p += sprintf(p, "sequence,time,type\n");
     for (size_t s = 0; s < sequences; s++)
-        for (size_t i = 0, n = 1 + smurf_random_below(&random, 12); i < n; i++) p += sprintf(p, "s%zu,%zu.5,%zu\n", s, i, i % 3);
+        for (size_t i = 0, n = 1 + smurf_random_below(&random, 12); i < n; i++)
+            p += sprintf(p, "s%zu,%zu.5,%zu\n", s, i, i % 3);
     smurf_data *data = read_text(text);
     free(text);
     return data;
@@ -183,7 +187,8 @@ static void test_buckets(void **state)
     check_permutation(&f);
     size_t spread = 0, batches = f.ordered / 5;
     for (size_t b = 0; b < batches; b++) {
-        for (size_t i = 1; i < 5; i++) assert_true(length(&f, f.order[5 * b + i - 1]) <= length(&f, f.order[5 * b + i]));
+        for (size_t i = 1; i < 5; i++)
+            assert_true(length(&f, f.order[5 * b + i - 1]) <= length(&f, f.order[5 * b + i]));
         spread += length(&f, f.order[5 * b + 4]) - length(&f, f.order[5 * b]);
     }
     assert_true(spread < batches); /* lengths go from 2 to 12; unsorted, five of them spread by 7 */
@@ -203,7 +208,8 @@ static void test_batches(void **state)
     for (int k = 0; k < 4; k++) {
         struct feed f = feed_of(data, size[k]);
         struct feed_batch room;
-        size_t events = 0, targets = 0, sequences = 0, most = 0, used = 0, *seen = calloc(f.events + f.sequences, sizeof *seen);
+        size_t events = 0, targets = 0, sequences = 0, most = 0, used = 0,
+               *seen = calloc(f.events + f.sequences, sizeof *seen);
         assert_int_equal(smurf_feed_batch_init(&room, &f, NULL), SMURF_OK);
         smurf_feed_shuffle(&f, 1, 1);
         for (size_t b = 0; b < smurf_feed_batches(&f); b++) {
@@ -282,7 +288,8 @@ static void test_adam(void **state)
     }
     for (uint64_t t = 1; t <= STEPS; t++) {
         double rate = 0.01 / (double)t, factor = t % 3 ? 1 : 0.5;
-        for (int i = 0; i < WEIGHTS; i++) g[i] = (float)(smurf_random_normal(&random) * exp(smurf_random_normal(&random)));
+        for (int i = 0; i < WEIGHTS; i++)
+            g[i] = (float)(smurf_random_normal(&random) * exp(smurf_random_normal(&random)));
         for (int i = 0; i < 2; i++)
             smurf_adam_step(WEIGHTS, t, rate, factor, g, slab[i][0], slab[i][1], slab[i][2], i ? 3 : 1);
         b1 *= 0.9;
@@ -327,9 +334,9 @@ static void test_norm_and_average(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_targets),   cmocka_unit_test(test_raw_clock), cmocka_unit_test(test_no_gap),
-        cmocka_unit_test(test_windows),   cmocka_unit_test(test_shuffle),   cmocka_unit_test(test_buckets),
-        cmocka_unit_test(test_batches),   cmocka_unit_test(test_schedules), cmocka_unit_test(test_adam),
+        cmocka_unit_test(test_targets),          cmocka_unit_test(test_raw_clock), cmocka_unit_test(test_no_gap),
+        cmocka_unit_test(test_windows),          cmocka_unit_test(test_shuffle),   cmocka_unit_test(test_buckets),
+        cmocka_unit_test(test_batches),          cmocka_unit_test(test_schedules), cmocka_unit_test(test_adam),
         cmocka_unit_test(test_norm_and_average),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

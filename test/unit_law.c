@@ -16,8 +16,7 @@
 
 static void assert_close(double got, double want, double tolerance, const char *what, double at)
 {
-    if (!(fabs(got - want) <= tolerance))
-        fail_msg("%s at %.17g: %.17g instead of %.17g", what, at, got, want);
+    if (!(fabs(got - want) <= tolerance)) fail_msg("%s at %.17g: %.17g instead of %.17g", what, at, got, want);
 }
 
 /* ---- Special functions ----------------------------------------------------------------------------- */
@@ -98,22 +97,19 @@ static void gamma_functions(void **state)
     for (size_t i = 0; i < sizeof gamma_values / sizeof *gamma_values; i++) {
         const double *v = gamma_values[i], shape = v[0], x = v[1];
         assert_close(smurf_gamma_hazard(shape, x), v[2], 1e-12 * v[2], "gamma hazard", x);
-        assert_close(smurf_gamma_cumulative_hazard(shape, x), v[3], 1e-12 * v[3], "gamma cumulative hazard",
-                     x);
+        assert_close(smurf_gamma_cumulative_hazard(shape, x), v[3], 1e-12 * v[3], "gamma cumulative hazard", x);
         assert_close(smurf_gamma_hazard_slope(shape, x), v[4], 1e-12 * fabs(v[4]), "gamma hazard slope", x);
     }
     for (double x = 1e-3; x < 1e3; x *= 1.7) { /* the exponential law */
         assert_close(smurf_gamma_hazard(1, x), 1, 1e-14, "gamma hazard of shape 1", x);
-        assert_close(smurf_gamma_cumulative_hazard(1, x), x, 1e-14 * x, "gamma cumulative hazard of shape 1",
-                     x);
+        assert_close(smurf_gamma_cumulative_hazard(1, x), x, 1e-14 * x, "gamma cumulative hazard of shape 1", x);
         assert_true(smurf_gamma_hazard_slope(1, x) == 0);
     }
     assert_true(smurf_gamma_hazard(0.5, 0) == INFINITY && smurf_gamma_hazard(1, 0) == 1 &&
                 smurf_gamma_hazard(2, 0) == 0);
     assert_true(smurf_gamma_hazard_slope(1.5, 0) == INFINITY && smurf_gamma_hazard_slope(2, 0) == 1 &&
                 smurf_gamma_hazard_slope(3, 0) == 0 && smurf_gamma_hazard_slope(0.5, 0) == -INFINITY);
-    assert_true(smurf_gamma_hazard(3, INFINITY) == 1 &&
-                smurf_gamma_cumulative_hazard(3, INFINITY) == INFINITY);
+    assert_true(smurf_gamma_hazard(3, INFINITY) == 1 && smurf_gamma_cumulative_hazard(3, INFINITY) == INFINITY);
     assert_true(isnan(smurf_gamma_hazard(3, NAN)) && isnan(smurf_gamma_cumulative_hazard(3, NAN)));
 }
 
@@ -219,8 +215,7 @@ static double integral(const smurf_law *law, double a, double b)
     enum { PIECES = 400 };
     double sum = 0, half = (b - a) / PIECES / 2;
     for (int i = 0; i < PIECES; i++)
-        for (int j = 0; j < 5; j++)
-            sum += half * w[j] * at(smurf_law_intensity, law, a + half * (2 * i + 1 + x[j]));
+        for (int j = 0; j < 5; j++) sum += half * w[j] * at(smurf_law_intensity, law, a + half * (2 * i + 1 + x[j]));
     return sum;
 }
 
@@ -230,11 +225,10 @@ static void check_integral(const smurf_law *law, double typical)
         double difference = at(smurf_law_compensator, law, 2 * a) - at(smurf_law_compensator, law, a);
         double sum = integral(law, a, 2 * a);
         if (!isfinite(sum) || sum > 1e3) continue; /* a self-correcting process that is far overdue */
-        assert_close(difference, sum, 1e-10 * (sum + at(smurf_law_compensator, law, a)) + 1e-14,
-                     law->law.class->name, a);
+        assert_close(difference, sum, 1e-10 * (sum + at(smurf_law_compensator, law, a)) + 1e-14, law->law.class->name,
+                     a);
     }
-    assert_true(at(smurf_law_compensator, law, 0) == 0 &&
-                at(smurf_law_compensator, law, INFINITY) == INFINITY);
+    assert_true(at(smurf_law_compensator, law, 0) == 0 && at(smurf_law_compensator, law, INFINITY) == INFINITY);
     assert_true(at(smurf_law_cdf, law, 0) == 0 && at(smurf_law_cdf, law, INFINITY) == 1);
 }
 
@@ -263,8 +257,7 @@ static void check_derivatives(const smurf_law *law, double typical)
         double slope = (l[0] - 8 * l[1] + 8 * l[2] - l[3]) / (12 * h);
         double got = at(smurf_law_score, law, x), lambda = l[1];
         assert_close(got, score, 1e-6 * (fabs(score) + lambda + 1 / x), law->law.class->name, x);
-        assert_close(at(eval_slope, law, x), slope, 1e-6 * (fabs(slope) + lambda / x), law->law.class->name,
-                     x);
+        assert_close(at(eval_slope, law, x), slope, 1e-6 * (fabs(slope) + lambda / x), law->law.class->name, x);
     }
 }
 
@@ -324,8 +317,7 @@ static void advanced_law_equals_law_from_scratch(void **state)
             assert_int_equal(smurf_process_law(&fresh, process, s, i + 1, NULL), SMURF_OK);
             for (double x = 0.01; x < 10; x *= 3) {
                 double want = at(smurf_law_compensator, fresh, x);
-                assert_close(at(smurf_law_compensator, moving, x), want, 1e-11 * want, process_cases[c].name,
-                             x);
+                assert_close(at(smurf_law_compensator, moving, x), want, 1e-11 * want, process_cases[c].name, x);
             }
             smurf_law_free(fresh);
         }
@@ -364,8 +356,7 @@ static void intensities_are_as_defined(void **state)
     const struct {
         size_t which;
         double (*lambda)(const smurf_sequence *s, uint32_t type, double t);
-    } cases[] = {
-        {17, hawkes_by_definition}, {14, self_correcting_by_definition}, {3, inhomogeneous_by_definition}};
+    } cases[] = {{17, hawkes_by_definition}, {14, self_correcting_by_definition}, {3, inhomogeneous_by_definition}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         smurf_process *process = new_process(&process_cases[cases[c].which]);
         smurf_data *data = simulate(process, 1, 50, 8);
@@ -412,9 +403,7 @@ static void wrong_histories_are_refused(void **state)
         {{.length = 2, .time = (double[]){2, 1}, .type = (uint32_t[]){0, 0}}, 2, "event 1 is at time 1"},
         {{.length = 1, .time = (double[]){-1}, .type = (uint32_t[]){0}}, 1, "event 0 is at time -1"},
         {{.length = 1, .time = (double[]){NAN}, .type = (uint32_t[]){0}}, 1, "goes forward"},
-        {{.length = 1, .time = (double[]){1}, .type = (uint32_t[]){3}},
-         1,
-         "of type 3, but the process has 3 types"},
+        {{.length = 1, .time = (double[]){1}, .type = (uint32_t[]){3}}, 1, "of type 3, but the process has 3 types"},
     };
     smurf_error err;
     smurf_process *process;
@@ -424,8 +413,7 @@ static void wrong_histories_are_refused(void **state)
         assert_int_equal(smurf_process_law(&law, process, &cases[i].sequence, cases[i].seen, &err),
                          SMURF_ERROR_ARGUMENT);
         assert_null(law);
-        if (!strstr(err.message, cases[i].message))
-            fail_msg("'%s' lacks '%s'", err.message, cases[i].message);
+        if (!strstr(err.message, cases[i].message)) fail_msg("'%s' lacks '%s'", err.message, cases[i].message);
     }
     smurf_law *law;
     assert_int_equal(smurf_process_law(&law, process, &cases[0].sequence, 2, &err), SMURF_OK);

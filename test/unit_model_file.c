@@ -110,7 +110,8 @@ static void test_wrong_values(void **state)
         {"sigma", "0.1,", "sigma '0.1,' is not a number from 1e-06 to 1000"},
         {"sigma", "1,1,1,1,1,1,1,1,1", "sigma takes at most 8 values"},
         {"objective", "nce", "objective 'nce' is not one of: dsm sm wsm mle"},
-        {"objective", "a-name-far-too-long-for-it", "objective 'a-name-far-too-long-for-it' is not one of: dsm sm wsm mle"},
+        {"objective", "a-name-far-too-long-for-it",
+         "objective 'a-name-far-too-long-for-it' is not one of: dsm sm wsm mle"},
         {"activation", "tanh", "activation 'tanh' is not one of: gelu relu"},
         {"activation", "gelu relu", "activation 'gelu relu' is not one of: gelu relu"},
         {"activation", "", "activation '' is not one of: gelu relu"},
@@ -225,8 +226,10 @@ static void test_published_presets(void **state)
         assert_int_equal(c.relu, !program);
         assert_int_equal(c.stop_gradient, program);
         assert_string_equal(c.objective, "dsm");
-        assert_true(c.points == 100 && c.dropout == 0.1 && c.raw_clock && !c.gap_feature && !c.score && !c.multiplicative);
-        assert_true(c.schedule == 1 && c.cosine_epochs == 64 && !c.warmup && c.clip == 0 && c.average == 0 && !c.patience);
+        assert_true(c.points == 100 && c.dropout == 0.1 && c.raw_clock && !c.gap_feature && !c.score &&
+                    !c.multiplicative);
+        assert_true(c.schedule == 1 && c.cosine_epochs == 64 && !c.warmup && c.clip == 0 && c.average == 0 &&
+                    !c.patience);
         assert_true(c.dither == 0 && c.seed == 77 && c.threads == 3);
         check_says(&c, NULL);
     }
@@ -236,7 +239,8 @@ static void test_published_presets(void **state)
 static void test_unknown_presets(void **state)
 {
     (void)state;
-    static const char *const names[] = {"", "paper", "paper-", "paper-taxi", "program-Retweet", "Default", "retweet", "-retweet"};
+    static const char *const names[] = {"",        "paper",   "paper-",  "paper-taxi", "program-Retweet",
+                                        "Default", "retweet", "-retweet"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         smurf_train_config c = small_config(""), before = c;
         smurf_error err;
@@ -324,9 +328,10 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
-static const char words[] = "user,time,type\n"
-                            "a,2024-01-01T00:00:00Z,buy\na,2024-01-01T00:05:00Z,\"look, twice\"\na,2024-01-01T01:00:00Z,buy\n"
-                            "b,2024-01-02T00:00:00Z,gr\xc3\xbc\xc3\x9f\nb,2024-01-02T00:00:07.25Z,buy\n";
+static const char words[] =
+    "user,time,type\n"
+    "a,2024-01-01T00:00:00Z,buy\na,2024-01-01T00:05:00Z,\"look, twice\"\na,2024-01-01T01:00:00Z,buy\n"
+    "b,2024-01-02T00:00:00Z,gr\xc3\xbc\xc3\x9f\nb,2024-01-02T00:00:07.25Z,buy\n";
 
 /* A model that was trained for an epoch. */
 static smurf_model *trained(const char *settings, const smurf_data *data)
@@ -397,7 +402,8 @@ static void test_save_and_load(void **state)
 {
     (void)state;
     smurf_data *named = read_text(words), *numbers = simulate("hawkes", 2, 5, 6, 1);
-    static const char *const settings[] = {"objective=mle", "objective=dsm head=score scale=mean sigma=0.1,0.7 gap-feature=off",
+    static const char *const settings[] = {"objective=mle",
+                                           "objective=dsm head=score scale=mean sigma=0.1,0.7 gap-feature=off",
                                            "objective=wsm scale=none clock=raw layers=24"};
     for (int i = 0; i < 6; i++) {
         smurf_model *a = trained(settings[i / 2], i % 2 ? named : numbers);
@@ -458,7 +464,8 @@ static void rewrite(const struct tensor_file *file, const char *from, const char
     if (!at) fail_msg("there is no %s in %s", from, text);
     sprintf(changed, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
     struct tensor_text one = {"smurf", changed};
-    if (smurf_tensors_write(in_folder("m.safetensors"), file->tensor, file->tensors, &one, 1, &err)) fail_msg("%s", err.message);
+    if (smurf_tensors_write(in_folder("m.safetensors"), file->tensor, file->tensors, &one, 1, &err))
+        fail_msg("%s", err.message);
     free(changed);
 }
 
@@ -520,16 +527,11 @@ static void test_load_believes_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_settings_round_trip),
-        cmocka_unit_test(test_settings_know_no_locale),
-        cmocka_unit_test(test_wrong_values),
-        cmocka_unit_test(test_check),
-        cmocka_unit_test(test_published_presets),
-        cmocka_unit_test(test_unknown_presets),
-        cmocka_unit_test(test_default_preset),
-        cmocka_unit_test(test_save_and_load),
-        cmocka_unit_test(test_save_fails),
-        cmocka_unit_test(test_load_believes_nothing),
+        cmocka_unit_test(test_settings_round_trip), cmocka_unit_test(test_settings_know_no_locale),
+        cmocka_unit_test(test_wrong_values),        cmocka_unit_test(test_check),
+        cmocka_unit_test(test_published_presets),   cmocka_unit_test(test_unknown_presets),
+        cmocka_unit_test(test_default_preset),      cmocka_unit_test(test_save_and_load),
+        cmocka_unit_test(test_save_fails),          cmocka_unit_test(test_load_believes_nothing),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

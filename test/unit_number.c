@@ -75,8 +75,7 @@ static void random_decimals(void **state)
             n += put_digits(text + n, below(i % 3 ? 10 : 25));
         }
         if (below(4) == 0)
-            n += (size_t)sprintf(text + n, "%c%s%d", below(2) ? 'e' : 'E', below(2) ? "-" : "",
-                                 (int)below(340));
+            n += (size_t)sprintf(text + n, "%c%s%d", below(2) ? 'e' : 'E', below(2) ? "-" : "", (int)below(340));
         text[n] = '\0';
         check_value(text);
     }
@@ -175,8 +174,7 @@ static void what_is_no_number(void **state)
         if (strlen(texts[i]) && smurf_decimal_scan_time(&d, texts[i], strlen(texts[i])))
             fail_msg("'%s' is taken for a time", texts[i]);
     }
-    assert_int_equal(smurf_decimal_scan(&d, "1e") - d.text,
-                     1); /* the number ends before what does not belong to it */
+    assert_int_equal(smurf_decimal_scan(&d, "1e") - d.text, 1); /* the number ends before what does not belong to it */
     assert_int_equal(smurf_decimal_scan(&d, "1.5.2") - d.text, 3);
     assert_int_equal(smurf_decimal_scan(&d, "12-3") - d.text, 2);
 }
@@ -357,8 +355,7 @@ static void wrong_dates(void **state)
                                         "2024-01-01T12:00:00+01:60"};
     struct decimal d;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (smurf_decimal_scan_time(&d, texts[i], strlen(texts[i])))
-            fail_msg("'%s' is taken for a date", texts[i]);
+        if (smurf_decimal_scan_time(&d, texts[i], strlen(texts[i]))) fail_msg("'%s' is taken for a date", texts[i]);
 }
 
 static void every_day_of_400_years(void **state)
@@ -402,10 +399,9 @@ static void written_numbers_read_back(void **state)
         check_number((double)below((uint64_t)1 << 53) / pow(10, (double)below(16)));
         check_number(-log(smurf_random_uniform(&draw)) * 1e-3);
     }
-    static const double cases[] = {0,         -0.0,       1,          0.1,        1e-5,
-                                   1e-17,     1e22,       1e23,       5e-324,     1.7976931348623157e308,
-                                   0x1p53,    0x1p53 - 1, 0x1p53 + 2, 123456.789, -2.5,
-                                   0x1p-1074, 0x1p-1022};
+    static const double cases[] = {
+        0,      -0.0,       1,          0.1,        1e-5, 1e-17,     1e22,     1e23, 5e-324, 1.7976931348623157e308,
+        0x1p53, 0x1p53 - 1, 0x1p53 + 2, 123456.789, -2.5, 0x1p-1074, 0x1p-1022};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_number(cases[i]);
 }
 
@@ -450,8 +446,7 @@ static void written_times_read_back(void **state)
         if (below(8) == 0) offset = -offset;
         bool in_range = fabs((double)origin + offset) < 9.2e18;
         if (in_range) check_time(origin, offset);
-        double fine =
-            ldexp((double)smurf_random_bits(&draw), -(int)below(55) - 12); /* any double from 0.01 to 2^52 */
+        double fine = ldexp((double)smurf_random_bits(&draw), -(int)below(55) - 12); /* any double from 0.01 to 2^52 */
         if (in_range && fine >= 0.01 && fine < 0x1p52 && fabs((double)origin + fine) < 9.2e18) {
             check_time(origin, fine);
             check_time(-origin, fine);

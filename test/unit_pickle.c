@@ -52,8 +52,7 @@ static smurf_data *read_ok(struct bytes pickle, const char *key)
     smurf_read_config_init(&config);
     config.format = SMURF_FORMAT_PICKLE;
     config.key = key;
-    if (smurf_data_read_memory(&data, pickle.at, pickle.n, "x.pkl", &config, &err))
-        fail_msg("%s", err.message);
+    if (smurf_data_read_memory(&data, pickle.at, pickle.n, "x.pkl", &config, &err)) fail_msg("%s", err.message);
     assert_non_null(data);
     return data;
 }
@@ -189,17 +188,17 @@ static void containers(void **state)
 {
     (void)state;
     static const char *const ways[] = {
-        "(l(l(dS'times'\nI2\nsS'types'\nI1\nsaa.",                              /* protocol 0 */
-        "(((S'times'\nI2\nS'types'\nI1\ndll.",                                  /* DICT, LIST */
-        "(((S'times'\nI2\nS'types'\nI1\ndtt.",                                  /* TUPLE */
-        "](](}(S'times'\nI2\nS'types'\nI1\nuee.",                               /* SETITEMS, APPENDS */
-        "}S'times'\nI2\nsS'types'\nI1\ns\x85\x85.",                             /* TUPLE1 */
-        "ccollections\nOrderedDict\n)RS'times'\nI2\nsS'types'\nI1\ns\x85\x85.", /* Python 3 */
+        "(l(l(dS'times'\nI2\nsS'types'\nI1\nsaa.",                                          /* protocol 0 */
+        "(((S'times'\nI2\nS'types'\nI1\ndll.",                                              /* DICT, LIST */
+        "(((S'times'\nI2\nS'types'\nI1\ndtt.",                                              /* TUPLE */
+        "](](}(S'times'\nI2\nS'types'\nI1\nuee.",                                           /* SETITEMS, APPENDS */
+        "}S'times'\nI2\nsS'types'\nI1\ns\x85\x85.",                                         /* TUPLE1 */
+        "ccollections\nOrderedDict\n)RS'times'\nI2\nsS'types'\nI1\ns\x85\x85.",             /* Python 3 */
         "ccollections\nOrderedDict\n](S'times'\nI2\n\x86S'types'\nI1\n\206e\x85R\x85\x85.", /* Python 2 */
-        "((dS'times'\n(I2\nlsS'types'\n(I1\nlsl.",             /* sequence of lists */
-        "(dS'times'\n((I2\nttsS'types'\n((I1\ntts.",           /* lists of lists */
-        "(dS'times'\n(I2\ntsS'types'\n(I1\nts.",               /* one sequence */
-        "}(S'test'\n](}(S'times'\n(I2\nlS'types'\n(I1\nlueu.", /* in a split */
+        "((dS'times'\n(I2\nlsS'types'\n(I1\nlsl.",                                          /* sequence of lists */
+        "(dS'times'\n((I2\nttsS'types'\n((I1\ntts.",                                        /* lists of lists */
+        "(dS'times'\n(I2\ntsS'types'\n(I1\nts.",                                            /* one sequence */
+        "}(S'test'\n](}(S'times'\n(I2\nlS'types'\n(I1\nlueu.",                              /* in a split */
         "}(S'test'\n}(S'times'\n((I2\nllS'types'\n((I1\nlluu.",
     };
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
@@ -214,11 +213,10 @@ static void containers(void **state)
 
 /* ---- numpy ----------------------------------------------------------------------------------- */
 
-#define DTYPE(code, order)         "cnumpy\ndtype\n(S'" code "'\nI0\nI1\ntR(I3\nS'" order "'\nNNNI-1\nI-1\nI0\ntb"
-#define SCALAR(code, order, bytes) "cnumpy.core.multiarray\nscalar\n(" DTYPE(code, order) "C" bytes "tR"
-#define EMPTY                      "cnumpy._core.multiarray\n_reconstruct\n(cnumpy\nndarray\n(I0\ntC\1btR"
-#define ARRAY(shape, code, order, fortran, bytes)                                                            \
-    EMPTY "(I1\n(" shape "t" DTYPE(code, order) fortran bytes "tb"
+#define DTYPE(code, order)                        "cnumpy\ndtype\n(S'" code "'\nI0\nI1\ntR(I3\nS'" order "'\nNNNI-1\nI-1\nI0\ntb"
+#define SCALAR(code, order, bytes)                "cnumpy.core.multiarray\nscalar\n(" DTYPE(code, order) "C" bytes "tR"
+#define EMPTY                                     "cnumpy._core.multiarray\n_reconstruct\n(cnumpy\nndarray\n(I0\ntC\1btR"
+#define ARRAY(shape, code, order, fortran, bytes) EMPTY "(I1\n(" shape "t" DTYPE(code, order) fortran bytes "tb"
 
 static void numpy_scalars(void **state)
 {
@@ -249,16 +247,13 @@ static void numpy_arrays(void **state)
     expect_time(B(ARRAY("", "i2", "<", "I00\n", "C\2\5\0")), 5); /* no dimension */
     expect_time(B(ARRAY("I1\n", "i2", ">", "I00\n", "C\2\0\5")), 5);
     expect_time(B(ARRAY("I1\n", "i2", "<", "I01\n", "C\2\5\0")), 5); /* Fortran order makes no difference */
-    expect_time(
-        B("cnumpy.core.numeric\n_frombuffer\n(\x96\2\0\0\0\0\0\0\0\5\0" DTYPE("i2", "<") "(I1\ntS'C'\ntR"),
-        5);
+    expect_time(B("cnumpy.core.numeric\n_frombuffer\n(\x96\2\0\0\0\0\0\0\0\5\0" DTYPE("i2", "<") "(I1\ntS'C'\ntR"), 5);
     expect_time_error(B(ARRAY("I2\n", "i2", "<", "I00\n", "C\4\5\0\5\0")), "is no number");
     expect_time_error(B(ARRAY("I2\n", "i2", "<", "I00\n", "C\2\5\0")), "the data of a numpy array is not as");
     expect_time_error(B(ARRAY("I-1\n", "i2", "<", "I00\n", "C\0")), "the shape of a numpy array");
     expect_time_error(B(ARRAY("I1\nI1\nI1\n", "i2", "<", "I00\n", "C\2\5\0")), "has 3 dimensions");
     expect_time_error(B(ARRAY("I2\nI2\n", "i1", "|", "I01\n", "C\4abcd")), "in Fortran order");
-    expect_time_error(B(ARRAY("I4294967295\nI4294967295\n", "i1", "|", "I00\n", "C\4abcd")),
-                      "the shape of a numpy");
+    expect_time_error(B(ARRAY("I4294967295\nI4294967295\n", "i1", "|", "I00\n", "C\4abcd")), "the shape of a numpy");
     expect_time_error(B(ARRAY("I4000000000\nI0\n", "i1", "|", "I00\n", "C\0")), "used so often");
     expect_time_error(B(ARRAY("I1\n", "O8", "|", "I00\n", "C\2\5\0")), "a numpy array of objects");
     expect_time_error(B(EMPTY "K\1b"), "the state of an object");
@@ -286,8 +281,8 @@ static void object_arrays(void **state)
 static void splits(void **state)
 {
     (void)state;
-    struct bytes two = B("(dS'dim_process'\nI9\nsS'args'\nNsS'train'\n((" EVENT(
-        "I1\n", "I0\n") "llsS'dev'\n((" EVENT("I2\n", "I0\n") "llsS'test'\n(ls.");
+    struct bytes two = B("(dS'dim_process'\nI9\nsS'args'\nNsS'train'\n((" EVENT("I1\n", "I0\n") "llsS'dev'\n((" EVENT(
+        "I2\n", "I0\n") "llsS'test'\n(ls.");
     expect_error(two, NULL, "several lists of sequences, 'train' (1), 'dev' (1): choose one with --key NAME");
     expect_error(two, "devtest", "there is no 'devtest'; lists of sequences: 'train' (1), 'dev' (1)");
     expect_error(two, "test", "there are no sequences in it");
@@ -324,9 +319,8 @@ static void events(void **state)
     expect_error(B("((" EVENT("I1\n", "N") "ll."), NULL, "'type_event' is neither a number nor a text");
     expect_error(B("((" EVENT("I2\n", "I0\n") EVENT("I1\n", "I0\n") "ll."), NULL,
                  "sequence 1: event 2: time 1 is before the previous event 2");
-    expect_error(
-        B("((" EVENT("I-9223372036854775808\n", "I0\n") EVENT("I9223372036854775807\n", "I0\n") "ll."), NULL,
-        "event 2: time 9.22337e+18 is too far");
+    expect_error(B("((" EVENT("I-9223372036854775808\n", "I0\n") EVENT("I9223372036854775807\n", "I0\n") "ll."), NULL,
+                 "event 2: time 9.22337e+18 is too far");
     expect_error(B("(dS'dim_process'\nI2\nsS'train'\n((" EVENT("I1\n", "I2\n") "lls."), NULL,
                  "sequence 1: event 1: type 2 is out of range: there are 2 types, from 0 to 1");
 }
@@ -334,11 +328,10 @@ static void events(void **state)
 static void clocks(void **state)
 {
     (void)state;
-    smurf_data *data =
-        read_ok(B("((" EVENT("L1700000000123456789L\n", "I0\n")
-                      EVENT("L1700000000123456792L\n", "F3.0\n") "l(" EVENT("F1700000000.25\n", "I0\n")
-                          EVENT("F1700000001.75\n", "I0\n") "ll."),
-                NULL);
+    smurf_data *data = read_ok(B("((" EVENT("L1700000000123456789L\n", "I0\n")
+                                     EVENT("L1700000000123456792L\n", "F3.0\n") "l(" EVENT("F1700000000.25\n", "I0\n")
+                                         EVENT("F1700000001.75\n", "I0\n") "ll."),
+                               NULL);
     const smurf_sequence *s = smurf_data_sequence(data, 0);
     assert_true(s->origin == 1700000000123456789 && s->time[0] == 0 && s->time[1] == 3);
     assert_int_equal(s->type[1], 3);
@@ -357,22 +350,20 @@ static void gaps(void **state)
     smurf_data_free(data);
     expect_error(B("((dS'time_since_last_event'\n(L9223372036854775807L\nI3\nlsl."), NULL, "is beyond 2^63");
 
-    data = read_ok(B("((dS'time_since_start'\n(I0\nI3\nI4\nlsS'time_since_last_event'\n(I9\nI3\nI2\nlsl."),
-                   NULL);
-    assert_string_equal(
-        smurf_data_remark(data, 0),
-        "'time_since_last_event' disagrees with the differences of 'time_since_start' at 1 events of 1 "
-        "sequences (first: sequence 1, event 3); 'time_since_start' was taken");
+    data = read_ok(B("((dS'time_since_start'\n(I0\nI3\nI4\nlsS'time_since_last_event'\n(I9\nI3\nI2\nlsl."), NULL);
+    assert_string_equal(smurf_data_remark(data, 0),
+                        "'time_since_last_event' disagrees with the differences of 'time_since_start' at 1 events of 1 "
+                        "sequences (first: sequence 1, event 3); 'time_since_start' was taken");
     smurf_data_free(data);
 }
 
 static void extras(void **state)
 {
     (void)state;
-    smurf_data *data = read_ok(
-        B("(dS'train'\n((" EVENT("I1\n", "I1\n") "l(llsS'type_names'\n(S'a'\nS'b'\nlsS'unit'\nS's'\ns"
-                                                 "S'sequence'\n(S'one'\nI2\nlsS'observation_end'\n(I5\nNls."),
-        NULL);
+    smurf_data *data =
+        read_ok(B("(dS'train'\n((" EVENT("I1\n", "I1\n") "l(llsS'type_names'\n(S'a'\nS'b'\nlsS'unit'\nS's'\ns"
+                                                         "S'sequence'\n(S'one'\nI2\nlsS'observation_end'\n(I5\nNls."),
+                NULL);
     assert_int_equal(smurf_data_types(data), 2);
     assert_string_equal(smurf_data_type_name(data, 1), "b");
     assert_string_equal(smurf_data_unit(data), "s");
@@ -405,8 +396,7 @@ static void refusals(void **state)
                    {0x97, "NEXT_BUFFER"}, {0x98, "READONLY_BUFFER"}};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         char pickle[] = {'N', (char)refused[i].code, '.'}, text[80];
-        snprintf(text, sizeof text,
-                 "byte 1: pickle opcode %s (0x%02x) makes more than data; nothing was executed",
+        snprintf(text, sizeof text, "byte 1: pickle opcode %s (0x%02x) makes more than data; nothing was executed",
                  refused[i].name, refused[i].code);
         expect_error((struct bytes){pickle, 3}, NULL, text);
     }
@@ -553,9 +543,9 @@ static void recognition(void **state)
         {"\x80\2}q", 4}, {"\x80\5\x95\0", 4}, {"(dp0\nS'", 7},
         {"(lp1\n(d", 7}, {"}q\0(", 4},        {"]q\1(", 4},
         {"((lp0\n", 6},  {"(]q\0", 4},        {"ccollections\nOrderedDict\np0\n", 28}};
-    static const char *const others[] = {
-        "(a,b),c\n", "(dp,x)\n1,2\n", "[[1,2]]", "{\"a\":1}", "time,type\n", "]", "\x80",
-        "(",         "(dp0,type\n",   "}q,1\n",  "cnumpy,b\n"};
+    static const char *const others[] = {"(a,b),c\n", "(dp,x)\n1,2\n", "[[1,2]]", "{\"a\":1}",   "time,type\n",
+                                         "]",         "\x80",          "(",       "(dp0,type\n", "}q,1\n",
+                                         "cnumpy,b\n"};
     for (size_t i = 0; i < sizeof pickles / sizeof *pickles; i++)
         assert_true(smurf_pickle_looks(pickles[i].at, pickles[i].n));
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -565,15 +555,12 @@ static void recognition(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers),       cmocka_unit_test(stack_and_memo),
-        cmocka_unit_test(texts),         cmocka_unit_test(containers),
-        cmocka_unit_test(numpy_scalars), cmocka_unit_test(numpy_arrays),
-        cmocka_unit_test(object_arrays), cmocka_unit_test(splits),
-        cmocka_unit_test(events),        cmocka_unit_test(clocks),
-        cmocka_unit_test(gaps),          cmocka_unit_test(extras),
-        cmocka_unit_test(refusals),      cmocka_unit_test(damage),
-        cmocka_unit_test(truncation),    cmocka_unit_test(huge_lengths),
-        cmocka_unit_test(deep_nesting),  cmocka_unit_test(lists_in_themselves),
+        cmocka_unit_test(numbers),       cmocka_unit_test(stack_and_memo), cmocka_unit_test(texts),
+        cmocka_unit_test(containers),    cmocka_unit_test(numpy_scalars),  cmocka_unit_test(numpy_arrays),
+        cmocka_unit_test(object_arrays), cmocka_unit_test(splits),         cmocka_unit_test(events),
+        cmocka_unit_test(clocks),        cmocka_unit_test(gaps),           cmocka_unit_test(extras),
+        cmocka_unit_test(refusals),      cmocka_unit_test(damage),         cmocka_unit_test(truncation),
+        cmocka_unit_test(huge_lengths),  cmocka_unit_test(deep_nesting),   cmocka_unit_test(lists_in_themselves),
         cmocka_unit_test(explosions),    cmocka_unit_test(recognition),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,10 +101,8 @@ static void events_follow_their_law(void **state)
         rank_all(r, p, p);
         double gap_tie = neighbours(r->gap, TOTAL), type_tie = neighbours(r->type, TOTAL);
         double gap = kolmogorov(r->gap, TOTAL), type = kolmogorov(r->type, TOTAL);
-        if (!(gap < ks_limit && type < ks_limit && fabs(gap_tie) < normal_limit &&
-              fabs(type_tie) < normal_limit))
-            fail_msg("case %zu, %s: gaps %g, types %g, neighbours %g and %g", c, p->name, gap, type, gap_tie,
-                     type_tie);
+        if (!(gap < ks_limit && type < ks_limit && fabs(gap_tie) < normal_limit && fabs(type_tie) < normal_limit))
+            fail_msg("case %zu, %s: gaps %g, types %g, neighbours %g and %g", c, p->name, gap, type, gap_tie, type_tie);
     }
     free(r);
 }
@@ -122,15 +120,9 @@ static void wrong_laws_are_found_out(void **state)
          {"gamma", 1, {{"shape", VALUES(2.2)}, {"scale", VALUES(2 / 2.2)}}, 2},
          1,
          0},
-        {{"inhomogeneous", 1, {{"period", VALUES(5)}}, 1},
-         {"inhomogeneous", 1, {{"period", VALUES(5.05)}}, 1},
-         1,
-         0},
+        {{"inhomogeneous", 1, {{"period", VALUES(5)}}, 1}, {"inhomogeneous", 1, {{"period", VALUES(5.05)}}, 1}, 1, 0},
         {{"hawkes", 1, {{"decay", VALUES(1)}}, 1}, {"hawkes", 1, {{"decay", VALUES(1.3)}}, 1}, 1, 0},
-        {{"exponential", 2, {{"weights", VALUES(2, 3)}}, 1},
-         {"exponential", 2, {{"weights", VALUES(1, 1)}}, 1},
-         0,
-         1},
+        {{"exponential", 2, {{"weights", VALUES(2, 3)}}, 1}, {"exponential", 2, {{"weights", VALUES(1, 1)}}, 1}, 0, 1},
         {{"hawkes", 2, {{"excitation", VALUES(0.1, 0.6, 0.2, 0.1)}}, 1},
          {"hawkes", 2, {{"excitation", VALUES(0.1, 0.2, 0.6, 0.1)}}, 1},
          0,
@@ -391,21 +383,13 @@ static void wrong_processes_are_refused(void **state)
         {"hawkes", 5000, {{0}}, 0, "give 1 to 4096"},
         {"gamma", 1, {{"rate", VALUES(1)}}, 1, "called 'rate': use one of shape, scale, weights"},
         {"gamma", 1, {{NULL, VALUES(1)}}, 1, "called ''"},
-        {"gamma",
-         1,
-         {{"scale", VALUES(1)}, {"scale", VALUES(1)}},
-         2,
-         "'scale' of process 'gamma' is given twice"},
+        {"gamma", 1, {{"scale", VALUES(1)}, {"scale", VALUES(1)}}, 2, "'scale' of process 'gamma' is given twice"},
         {"gamma", 3, {{"scale", VALUES(1, 2, 3)}}, 1, "'scale' of process 'gamma' has 3 values: give 1"},
         {"poisson", 3, {{"rate", VALUES(1, 2)}}, 1, "has 2 values: give 1 or 3, one a type"},
         {"poisson", 3, {{"rate", NULL, 3}}, 1, "has 0 values"},
         {"hawkes", 3, {{"excitation", VALUES(0, 0)}}, 1, "has 2 values: give 1, 3 or 9"},
         {"hawkes", 1, {{"decay", NULL, 0}}, 1, "has 0 values: give 1"},
-        {"hawkes",
-         1,
-         {{"decay", VALUES(0)}},
-         1,
-         "'decay' of process 'hawkes' is 0: give a finite number above 0"},
+        {"hawkes", 1, {{"decay", VALUES(0)}}, 1, "'decay' of process 'hawkes' is 0: give a finite number above 0"},
         {"hawkes", 1, {{"decay", VALUES(NAN)}}, 1, "is nan"},
         {"hawkes", 1, {{"excitation", VALUES(-0.1)}}, 1, "is -0.1: give a finite number of 0 or more"},
         {"hawkes", 1, {{"excitation", VALUES(1)}}, 1, "radius, the number of children per event, is 1;"},
@@ -428,13 +412,12 @@ static void wrong_processes_are_refused(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         smurf_error err;
         smurf_process *process = (smurf_process *)1;
-        smurf_status status = smurf_process_new(&process, cases[i].name, cases[i].types, cases[i].parameter,
-                                                cases[i].parameters, &err);
+        smurf_status status =
+            smurf_process_new(&process, cases[i].name, cases[i].types, cases[i].parameter, cases[i].parameters, &err);
         assert_int_equal(status, SMURF_ERROR_ARGUMENT);
         assert_int_equal(err.status, SMURF_ERROR_ARGUMENT);
         assert_null(process);
-        if (!strstr(err.message, cases[i].message))
-            fail_msg("'%s' lacks '%s'", err.message, cases[i].message);
+        if (!strstr(err.message, cases[i].message)) fail_msg("'%s' lacks '%s'", err.message, cases[i].message);
     }
 }
 
@@ -451,8 +434,7 @@ static void wrong_runs_are_refused(void **state)
         {{.size = sizeof(smurf_simulate_config), .sequences = 1, .until = -1}, "until is -1"},
         {{.size = sizeof(smurf_simulate_config), .sequences = 1, .until = INFINITY}, "until is inf"},
         {{.size = sizeof(smurf_simulate_config), .sequences = 1, .until = NAN, .max_events = 1}, "until is"},
-        {{.size = sizeof(smurf_simulate_config), .sequences = 1, .max_events = SIZE_MAX},
-         "give 2147483648 or less"},
+        {{.size = sizeof(smurf_simulate_config), .sequences = 1, .max_events = SIZE_MAX}, "give 2147483648 or less"},
         {{.size = sizeof(smurf_simulate_config), .sequences = 1, .until = 1, .threads = -1}, "threads is -1"},
         {{.size = sizeof(smurf_simulate_config), .sequences = 1, .until = 1e10},
          "1e+10 events a sequence are expected"},
@@ -520,8 +502,7 @@ static void help_is_complete(void **state)
         assert_true(parameters > 0);
         assert_null(smurf_process_parameter_about(processes, parameters));
         smurf_process *process;
-        assert_int_equal(smurf_process_new(&process, smurf_process_name(processes), 7, NULL, 0, NULL),
-                         SMURF_OK);
+        assert_int_equal(smurf_process_new(&process, smurf_process_name(processes), 7, NULL, 0, NULL), SMURF_OK);
         smurf_data_free(simulate(process, 1, 100, 1));
         smurf_process_free(process);
     }

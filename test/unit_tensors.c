@@ -51,8 +51,8 @@ static unsigned char *slurp(const char *path, size_t *n)
     return bytes;
 }
 
-static void write_ok(const char *path, const struct tensor *tensor, size_t tensors,
-                     const struct tensor_text *text, size_t texts)
+static void write_ok(const char *path, const struct tensor *tensor, size_t tensors, const struct tensor_text *text,
+                     size_t texts)
 {
     smurf_error err;
     if (smurf_tensors_write(path, tensor, tensors, text, texts, &err)) fail_msg("%s", err.message);
@@ -158,8 +158,7 @@ static void the_bytes_are_these(void **state)
     const char header[] = "{\"__metadata__\":{\"k\":\"\\\"\"},"
                           "\"b\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},"
                           "\"a\":{\"dtype\":\"F32\",\"shape\":[1,2],\"data_offsets\":[2,10]}}";
-    const struct tensor tensor[] = {{"b", TENSOR_U8, 1, {2}, some_bytes},
-                                    {"a", TENSOR_F32, 2, {1, 2}, some_floats}};
+    const struct tensor tensor[] = {{"b", TENSOR_U8, 1, {2}, some_bytes}, {"a", TENSOR_F32, 2, {1, 2}, some_floats}};
     unsigned char *bytes[2];
     size_t n[2];
     for (int i = 0; i < 2; i++) {
@@ -205,12 +204,10 @@ static void what_cannot_be_written(void **state)
     expect_refusal((struct tensor){"t", TENSOR_F64, 2, {SIZE_MAX / 8, 2}, some_bytes}, "this type and shape");
     expect_refusal((struct tensor){"t", TENSOR_U8, 2, {0, SIZE_MAX}, some_bytes}, "this type and shape");
     expect_refusal((struct tensor){"t", TENSOR_U8, 1, {PTRDIFF_MAX}, some_bytes}, "this type and shape");
-    const struct tensor_text wrong[][2] = {
-        {{"a", "1"}, {"a", "2"}}, {{"a", "\xff"}, {0}}, {{"\xc3", ""}, {0}}};
+    const struct tensor_text wrong[][2] = {{{"a", "1"}, {"a", "2"}}, {{"a", "\xff"}, {0}}, {{"\xc3", ""}, {0}}};
     const char *const told[] = {"'a' is there twice", "text of 'a'", "must be UTF-8"};
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(smurf_tensors_write(in_folder("refused"), NULL, 0, wrong[i], 2, &err),
-                         SMURF_ERROR_ARGUMENT);
+        assert_int_equal(smurf_tensors_write(in_folder("refused"), NULL, 0, wrong[i], 2, &err), SMURF_ERROR_ARGUMENT);
         expect_message(&err, told[i]);
     }
 }
@@ -228,8 +225,7 @@ static void what_is_needed_but_not_there(void **state)
         const char *told;
     } cases[] = {
         {{"bias", TENSOR_F32, 1, {3}, NULL}, "/m: there is no tensor 'bias', F32 [3] is needed"},
-        {{"weight", TENSOR_F64, 2, {2, 3}, NULL},
-         "/m: tensor 'weight' is F32 [2, 3], but F64 [2, 3] is needed"},
+        {{"weight", TENSOR_F64, 2, {2, 3}, NULL}, "/m: tensor 'weight' is F32 [2, 3], but F64 [2, 3] is needed"},
         {{"weight", TENSOR_F32, 2, {3, 2}, NULL}, "is F32 [2, 3], but F32 [3, 2] is needed"},
         {{"weight", TENSOR_F32, 1, {6}, NULL}, "is F32 [2, 3], but F32 [6] is needed"},
         {{"weight", TENSOR_F32, 0, {0}, NULL}, "is F32 [2, 3], but F32 [] is needed"},
@@ -258,7 +254,7 @@ static smurf_status open_made(struct tensor_file *file, const char *header, size
     return smurf_tensors_open_memory(file, bytes, 8 + n + data, "x", err);
 }
 
-#define ENTRY(type, shape, begin, end)                                                                       \
+#define ENTRY(type, shape, begin, end)                                                                                 \
     "{\"dtype\":\"" type "\",\"shape\":" shape ",\"data_offsets\":[" begin "," end "]}"
 
 static void headers_of_others(void **state)
@@ -317,23 +313,19 @@ static void broken_headers(void **state)
         {"{\"a\":" ENTRY("U8", "[1]", "0", "99999999999999999999") "}", 1, "the header is no JSON"},
         {"{\"a\":" ENTRY("F99", "[1]", "0", "1") "}", 1, "tensor 'a' is of type 'F99'"},
         {"{\"a\":" ENTRY("", "[1]", "0", "1") "}", 1, "tensor 'a' is of type ''"},
-        {"{\"a\":" ENTRY("U8", "[1,1,1,1,1,1,1,1,1]", "0", "1") "}", 1,
-         "tensor 'a' has 9 dimensions, where 8"},
+        {"{\"a\":" ENTRY("U8", "[1,1,1,1,1,1,1,1,1]", "0", "1") "}", 1, "tensor 'a' has 9 dimensions, where 8"},
         {"{\"a\":" ENTRY("F64", "[4294967296,4294967296]", "0", "0") "}", 0, "tensor 'a' is too large"},
         {"{\"a\":" ENTRY("F64", "[2305843009213693952]", "0", "0") "}", 0, "tensor 'a' is too large"},
         {"{\"a\":" ENTRY("F32", "[2]", "0", "4") "}", 4,
          "x: byte 62: tensor 'a' has 4 bytes, but its type and shape make 8"},
         {"{\"a\":" ENTRY("U8", "[2]", "0", "2") ",\"b\":" ENTRY("U8", "[2]", "1", "3") "}", 3,
          "byte 114: tensors 'a' and 'b' overlap"},
-        {"{\"a\":" ENTRY("U8", "[2]", "0", "2") ",\"b\":" ENTRY("U8", "[0]", "1", "1") "}", 2,
-         "'a' and 'b' overlap"},
+        {"{\"a\":" ENTRY("U8", "[2]", "0", "2") ",\"b\":" ENTRY("U8", "[0]", "1", "1") "}", 2, "'a' and 'b' overlap"},
         {"{\"a\":" ENTRY("U8", "[2]", "0", "2") ",\"b\":" ENTRY("U8", "[2]", "3", "5") "}", 5,
          "byte 115: 1 bytes before tensor 'b' belong to none"},
-        {"{\"a\":" ENTRY("U8", "[2]", "0", "2") "}", 1,
-         "x: the file ends after 62 of 63 bytes, in tensor 'a'"},
+        {"{\"a\":" ENTRY("U8", "[2]", "0", "2") "}", 1, "x: the file ends after 62 of 63 bytes, in tensor 'a'"},
         {"{\"a\":" ENTRY("U8", "[2]", "0", "2") "}", 3, "x: byte 63: there is more behind the last tensor"},
-        {"{\"a\":" ENTRY("U8", "[9223372036854775807]", "0", "9223372036854775807") "}", 3,
-         "ends after 100 of"},
+        {"{\"a\":" ENTRY("U8", "[9223372036854775807]", "0", "9223372036854775807") "}", 3, "ends after 100 of"},
         {"{\"__metadata__\":[]}", 0, "\"__metadata__\" is no object"},
         {"{\"__metadata__\":{\"k\":1}}", 0, "'k' of \"__metadata__\" is no text"},
         {"{\"__metadata__\":{\"k\":\"a\",\"k\":\"b\"}}", 0, "duplicate"},
@@ -361,18 +353,13 @@ static void lengths_of_headers(void **state)
     } cases[] = {
         {{0}, 0, "ends after 0 bytes, before its header (the file was cut off"},
         {{0}, 7, "ends after 7 bytes, before its header"},
-        {{9, 0, 0, 0, 0, 0, 0, 0, '{', '}'},
-         10,
-         "ends after 10 bytes, inside its header of 9 (the file was cut off"},
-        {{1, 0, 0, 1, 0, 0, 0, 0, '{', '}'},
-         10,
-         "byte 0: a header of 16777217 bytes, where 16777216"},
+        {{9, 0, 0, 0, 0, 0, 0, 0, '{', '}'}, 10, "ends after 10 bytes, inside its header of 9 (the file was cut off"},
+        {{1, 0, 0, 1, 0, 0, 0, 0, '{', '}'}, 10, "byte 0: a header of 16777217 bytes, where 16777216"},
         {{0, 0, 0, 1, 0, 0, 0, 0, '{', '}'}, 10, "inside its header of 16777216"},
         {{255, 255, 255, 255, 255, 255, 255, 255, '{', '}'}, 10, "a header of 18446744073709551615 bytes"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(smurf_tensors_open_memory(&file, cases[i].bytes, cases[i].n, "x", &err),
-                         SMURF_ERROR_INPUT);
+        assert_int_equal(smurf_tensors_open_memory(&file, cases[i].bytes, cases[i].n, "x", &err), SMURF_ERROR_INPUT);
         expect_message(&err, cases[i].told);
     }
 }
@@ -498,8 +485,7 @@ static void much_through_a_pipe(void **state)
             smurf_tensors_close(&file);
         } else {
             assert_int_equal(status, SMURF_ERROR_INPUT);
-            expect_message(&err,
-                           "standard input: the file ends after 5600135 of 5600136 bytes, in tensor 't'");
+            expect_message(&err, "standard input: the file ends after 5600135 of 5600136 bytes, in tensor 't'");
         }
     }
     unlink(in_folder("m"));

@@ -1,5 +1,6 @@
 /*
- * unit_train.c - training runs: interrupted, resumed, on any number of threads, side by side, out of control; and learning.
+ * unit_train.c - training runs: interrupted, resumed, on any number of threads, side by side, out of control; and
+ * learning.
  */
 #include "train_case.h"
 
@@ -199,7 +200,8 @@ static void test_resumed_equals_uninterrupted(void **state)
     size_t turn = 0;
     for (int v = 0; v < VARIANTS; v++) {
         const smurf_data *judge = v == 1 ? NULL : dev;
-        smurf_trainer *whole = trainer_of(variants[v], 1, train, judge), *cut = trainer_of(variants[v], 2, train, judge);
+        smurf_trainer *whole = trainer_of(variants[v], 1, train, judge),
+                      *cut = trainer_of(variants[v], 2, train, judge);
         while (!smurf_trainer_done(whole)) {
             for (int last = 0; !last;) {
                 last = do_step(whole);
@@ -250,7 +252,8 @@ static void test_steps_make_an_epoch(void **state)
     smurf_error err;
     double loss;
     int last;
-    while (!do_step(steps)) {}
+    while (!do_step(steps)) {
+    }
     assert_int_equal(smurf_trainer_step(steps, &loss, &last, &err), SMURF_ERROR_ARGUMENT);
     assert_string_equal(err.message, "the steps of epoch 1 are done: smurf_trainer_epoch ends it");
     smurf_epoch a = end_epoch(steps), b = end_epoch(whole);
@@ -269,7 +272,8 @@ static void test_seeds_differ(void **state)
     assert_int_equal(smurf_trainer_new(&one, &config, train, dev, &err), SMURF_OK);
     config.seed = 2;
     assert_int_equal(smurf_trainer_new(&other, &config, train, dev, &err), SMURF_OK);
-    assert_memory_not_equal(one->slab[SLAB_WEIGHT], other->slab[SLAB_WEIGHT], one->frame->model.params.total * sizeof(float));
+    assert_memory_not_equal(one->slab[SLAB_WEIGHT], other->slab[SLAB_WEIGHT],
+                            one->frame->model.params.total * sizeof(float));
     smurf_trainer_free(one);
     smurf_trainer_free(other);
 }
@@ -318,7 +322,8 @@ static void test_steps_allocate_nothing(void **state)
     skip();
 #endif
     smurf_data *many = simulate("hawkes", 3, 300, 5, 3);
-    static const char *const settings[] = {"objective=dsm batch=30 dropout=0.1 average=0.9", "objective=mle batch=30 clip=1"};
+    static const char *const settings[] = {"objective=dsm batch=30 dropout=0.1 average=0.9",
+                                           "objective=mle batch=30 clip=1"};
     for (int i = 0; i < 4; i++) {
         smurf_trainer *t = trainer_of(settings[i / 2], 1 + i % 2, many, dev);
         smurf_error err;
@@ -363,7 +368,8 @@ static void test_gradient_that_overflows(void **state)
     smurf_epoch epoch;
     smurf_error err;
     assert_int_equal(smurf_trainer_epoch(t, &epoch, &err), SMURF_ERROR_INPUT);
-    assert_non_null(strstr(err.message, "not finite in epoch 1, step 1 of it (sequences 1, 0 of train, counted from 0)"));
+    assert_non_null(
+        strstr(err.message, "not finite in epoch 1, step 1 of it (sequences 1, 0 of train, counted from 0)"));
     assert_non_null(strstr(err.message, "lower the rate, clip the gradient"));
     assert_null(strstr(err.message, "best model")); /* there is none yet */
     check_best_is_finite(t, 0);
@@ -413,7 +419,8 @@ static void test_dev_loss_that_is_not_finite(void **state)
     smurf_epoch epoch;
     smurf_error err;
     end_epoch(t);
-    while (!do_step(t)) {}
+    while (!do_step(t)) {
+    }
     t->slab[SLAB_WEIGHT][t->frame->model.head.c] = INFINITY;
     for (int i = 0; i < 2; i++) {
         assert_int_equal(smurf_trainer_epoch(t, &epoch, &err), SMURF_ERROR_INPUT);
@@ -532,7 +539,8 @@ static void rewrite(const struct tensor_file *file, const char *from, const char
     assert_non_null(at);
     sprintf(changed, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
     struct tensor_text one = {"smurf_resume", changed};
-    if (smurf_tensors_write(in_folder("run.resume"), file->tensor, file->tensors, &one, 1, &err)) fail_msg("%s", err.message);
+    if (smurf_tensors_write(in_folder("run.resume"), file->tensor, file->tensors, &one, 1, &err))
+        fail_msg("%s", err.message);
     free(changed);
 }
 
@@ -585,7 +593,8 @@ static void test_resume_believes_nothing(void **state)
 static void test_data_that_cannot_be(void **state)
 {
     (void)state;
-    smurf_data *lonely = read_text("sequence,time,type\na,0,0\nb,1,1\n"), *still = read_text("time,type\n1,0\n1,0\n1,0\n");
+    smurf_data *lonely = read_text("sequence,time,type\na,0,0\nb,1,1\n"),
+               *still = read_text("time,type\n1,0\n1,0\n1,0\n");
     smurf_train_config config = small_config("");
     smurf_trainer *t;
     smurf_error err;
@@ -607,7 +616,8 @@ static void test_data_that_cannot_be(void **state)
 static void test_ties_lie_within_the_support(void **state)
 {
     (void)state;
-    smurf_data *ties = read_text("sequence,time,type\na,0,0\na,2,0\na,2,0\na,3,0\na,7,0\nb,0,0\nb,0,0\nb,5,0\nb,5,0\nb,6,0\n");
+    smurf_data *ties =
+        read_text("sequence,time,type\na,0,0\na,2,0\na,2,0\na,3,0\na,7,0\nb,0,0\nb,0,0\nb,5,0\nb,5,0\nb,6,0\n");
     for (int i = 0; i < 2; i++) {
         smurf_trainer *t = trainer_of(i ? "epochs=30 rate=0.05 dither=1" : "epochs=30 rate=0.05", 1, ties, NULL);
         for (size_t k = 0; k < t->train.targets; k++) assert_true(t->train.target[k].gap > t->frame->low);
@@ -665,7 +675,8 @@ static void test_best_epoch_is_kept(void **state)
     smurf_error err;
     for (size_t i = 1; !smurf_trainer_done(t); i++) {
         if (i == 4) /* ruin the last epoch */
-            for (size_t k = 0; k < bytes / sizeof(float); k++) t->slab[SLAB_WEIGHT][k] += 1, t->slab[SLAB_AVERAGE][k] += 1;
+            for (size_t k = 0; k < bytes / sizeof(float); k++)
+                t->slab[SLAB_WEIGHT][k] += 1, t->slab[SLAB_AVERAGE][k] += 1;
         smurf_epoch e = end_epoch(t);
         assert_int_equal(e.best, e.dev_loss < lowest);
         if (!e.best) continue;
@@ -690,7 +701,8 @@ static void test_without_dev(void **state)
     smurf_epoch record[3];
     run_epochs(t, record);
     assert_int_equal(t->at.epoch, 3);
-    for (int i = 0; i < 3; i++) assert_true(record[i].best && isnan(record[i].dev_loss) && isnan(record[i].dev_accuracy));
+    for (int i = 0; i < 3; i++)
+        assert_true(record[i].best && isnan(record[i].dev_loss) && isnan(record[i].dev_accuracy));
     assert_memory_equal(t->slab[SLAB_BEST], t->slab[SLAB_WEIGHT], t->frame->model.params.total * sizeof(float));
     check_best_is_finite(t, 3);
     smurf_trainer_free(t);
@@ -704,16 +716,11 @@ static void test_loss_falls(void **state)
     static const struct {
         const char *process, *settings;
     } cases[] = {
-        {"hawkes", "objective=dsm"},
-        {"hawkes", "objective=mle"},
-        {"gamma", "objective=dsm scale=mean"},
-        {"gamma", "objective=sm scale=mean"},
-        {"gamma", "objective=wsm scale=mean"},
-        {"gamma", "objective=wsm"},
-        {"gamma", "objective=mle scale=mean"},
-        {"gamma", "objective=dsm head=score"},
-        {"gamma", "objective=sm head=score"},
-        {"gamma", "objective=wsm head=score"},
+        {"hawkes", "objective=dsm"},           {"hawkes", "objective=mle"},
+        {"gamma", "objective=dsm scale=mean"}, {"gamma", "objective=sm scale=mean"},
+        {"gamma", "objective=wsm scale=mean"}, {"gamma", "objective=wsm"},
+        {"gamma", "objective=mle scale=mean"}, {"gamma", "objective=dsm head=score"},
+        {"gamma", "objective=sm head=score"},  {"gamma", "objective=wsm head=score"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char settings[128];

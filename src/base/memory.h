@@ -22,8 +22,9 @@ void *smurf_arena_alloc(struct arena *arena, size_t n);
 char *smurf_arena_text(struct arena *arena, const char *text, size_t n);
 void smurf_arena_release(struct arena *arena);
 
-/* array points to a pointer to elements. Makes room for `need` of `size` bytes, where the capacity is *capacity elements: at least
-   half as many again each time. False, with the array untouched, when memory is out or sizes overflow. */
+/* array points to a pointer to elements. Makes room for `need` of `size` bytes, where the capacity is *capacity
+   elements: at least half as many again each time. False, with the array untouched, when memory is out or sizes
+   overflow. */
 bool smurf_grow(void *array, size_t *capacity, size_t need, size_t size);
 
 #endif

@@ -9,8 +9,7 @@ static const double two_pi = 6.28318530717958647692;
 
 void smurf_philox(uint32_t out[4], uint64_t seed, uint64_t stream, uint64_t counter)
 {
-    philox4x32_ctr_t ctr = {
-        {(uint32_t)counter, (uint32_t)(counter >> 32), (uint32_t)stream, (uint32_t)(stream >> 32)}};
+    philox4x32_ctr_t ctr = {{(uint32_t)counter, (uint32_t)(counter >> 32), (uint32_t)stream, (uint32_t)(stream >> 32)}};
     philox4x32_key_t key = {{(uint32_t)seed, (uint32_t)(seed >> 32)}};
     ctr = philox4x32(ctr, key);
     for (int i = 0; i < 4; i++) out[i] = ctr.v[i];

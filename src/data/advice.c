@@ -112,8 +112,8 @@ static void on_sequences(struct advice *a)
                 "the name "
                 "of the sequence?");
     } else if (idle > 0) {
-        warn(a, "%zu of %zu sequences %s fewer than two events: there is nothing to predict in %s", idle,
-             s->sequences, idle == 1 ? "has" : "have", idle == 1 ? "it" : "them");
+        warn(a, "%zu of %zu sequences %s fewer than two events: there is nothing to predict in %s", idle, s->sequences,
+             idle == 1 ? "has" : "have", idle == 1 ? "it" : "them");
     }
     if (s->gaps > 0 && s->scored == 0)
         warn(a, "every event is history only and none is scored: cut the data set at an earlier time");
@@ -152,8 +152,7 @@ static void on_unused_types(struct advice *a, bool *marked)
     bool numbers = !a->data->type_name;
     if (unused == 0 || s->events == 0) return;
     if (numbers && s->type_count[0] == 0 && unused == 1) {
-        warn(a,
-             "types count from 1 and type 0 never occurs: use --types words to have %u types instead of %u",
+        warn(a, "types count from 1 and type 0 never occurs: use --types words to have %u types instead of %u",
              s->types_seen, s->types);
     } else if (numbers && s->types_seen < s->types / 2) {
         warn(a,
@@ -164,8 +163,8 @@ static void on_unused_types(struct advice *a, bool *marked)
         char list[NAMED * (NAME_LENGTH + 2) + 32];
         for (uint32_t k = 0; k < s->types; k++) marked[k] = s->type_count[k] == 0;
         list_types(list, sizeof list, a->data, marked);
-        warn(a, "%u of %u types never occur%s (%s): a model cannot learn %s", unused, s->types,
-             unused == 1 ? "s" : "", list, unused == 1 ? "it" : "them");
+        warn(a, "%u of %u types never occur%s (%s): a model cannot learn %s", unused, s->types, unused == 1 ? "s" : "",
+             list, unused == 1 ? "it" : "them");
     }
 }
 
@@ -176,15 +175,13 @@ static void on_types(struct advice *a)
         warn(a, "all events are of one type: only their times can be predicted%s",
              s->types == 1 ? "" : "; is the right column taken for the type?");
     if (s->types_seen > FEW_GAPS && s->events < 3 * (size_t)s->types_seen)
-        warn(a,
-             "%u types in %zu events, so most occur once or twice: is the right column taken for the type?",
+        warn(a, "%u types in %zu events, so most occur once or twice: is the right column taken for the type?",
              s->types_seen, s->events);
 }
 
 /* Marks the types of data that occur there but not in train: by name where both have names, else by number.
    False when memory is out. */
-static bool mark_new_types(bool *marked, const smurf_summary *s, const smurf_data *data,
-                           const smurf_data *train)
+static bool mark_new_types(bool *marked, const smurf_summary *s, const smurf_data *data, const smurf_data *train)
 {
     bool *known = calloc((size_t)train->types + 1, sizeof *known), done = false;
     bool by_name = data->type_name && train->type_name;
@@ -192,13 +189,11 @@ static bool mark_new_types(bool *marked, const smurf_summary *s, const smurf_dat
     if (!known) goto done;
     for (size_t i = 0; i < train->events; i++) known[train->type[i]] = true;
     for (uint32_t k = 0; by_name && k < train->types; k++)
-        if (known[k] &&
-            smurf_names_intern(&names, train->type_name[k], strlen(train->type_name[k])) == NAMES_FULL)
+        if (known[k] && smurf_names_intern(&names, train->type_name[k], strlen(train->type_name[k])) == NAMES_FULL)
             goto done;
     for (uint32_t k = 0; k < data->types; k++) {
-        bool old =
-            by_name ? smurf_names_find(&names, data->type_name[k], strlen(data->type_name[k])) != NAMES_FULL
-                    : k < train->types && known[k];
+        bool old = by_name ? smurf_names_find(&names, data->type_name[k], strlen(data->type_name[k])) != NAMES_FULL
+                           : k < train->types && known[k];
         marked[k] = s->type_count[k] > 0 && !old;
     }
     done = true;

@@ -108,7 +108,8 @@ smurf_status smurf_builder_type(struct builder *b, int64_t type, smurf_error *er
 {
     if (b->inherited) {
         if (type < 0 || type >= b->vocabulary.count)
-            return smurf_fail(err, SMURF_ERROR_INPUT, "type %lld is out of range: there are %u named types, so they are 0 to %u",
+            return smurf_fail(err, SMURF_ERROR_INPUT,
+                              "type %lld is out of range: there are %u named types, so they are 0 to %u",
                               (long long)type, b->vocabulary.count, b->vocabulary.count - 1);
         return smurf_builder_index(b, (uint32_t)type, err);
     }
@@ -149,9 +150,10 @@ smurf_status smurf_builder_type_text(struct builder *b, const char *text, size_t
                 double value = smurf_decimal_value(&d);
                 if (value >= 0 && value < TYPE_LIMIT && value == floor(value))
                     return smurf_builder_type(b, (int64_t)value, err);
-                return smurf_fail(err, SMURF_ERROR_INPUT,
-                                  "type %s is out of range: types are numbered 0 to %d (use --types words if they are names)",
-                                  copy, TYPE_LIMIT - 1);
+                return smurf_fail(
+                    err, SMURF_ERROR_INPUT,
+                    "type %s is out of range: types are numbered 0 to %d (use --types words if they are names)", copy,
+                    TYPE_LIMIT - 1);
             }
         }
     }

@@ -30,20 +30,20 @@ struct sequence_info {
 
 /* {0} with name set is a valid empty builder. The options are set by the caller, the rest is private. */
 struct builder {
-    const char *name;   /* the source, for messages and for smurf_data_source; copied by finish */
-    bool sort;          /* sort events that are out of order rather than fail */
-    bool words;         /* types are words; may be set before the first type */
-    bool inherited;     /* the vocabulary came from another data set: numbers index it */
-    bool numbers_only;  /* a word is an error: another part of the data set has numbers */
+    const char *name;  /* the source, for messages and for smurf_data_source; copied by finish */
+    bool sort;         /* sort events that are out of order rather than fail */
+    bool words;        /* types are words; may be set before the first type */
+    bool inherited;    /* the vocabulary came from another data set: numbers index it */
+    bool numbers_only; /* a word is an error: another part of the data set has numbers */
     bool calendar;
-    const char *unit;   /* copied by finish; NULL: unknown */
-    uint32_t declared;  /* number of types the source claims; 0: it does not */
+    const char *unit;        /* copied by finish; NULL: unknown */
+    uint32_t declared;       /* number of types the source claims; 0: it does not */
     struct names vocabulary; /* of words */
 
     double *time;
     uint32_t *type;
     size_t times, types, time_room, type_room;
-    uint32_t type_max; /* largest number pushed so far, while types are numbers */
+    uint32_t type_max;        /* largest number pushed so far, while types are numbers */
     smurf_sequence *sequence; /* time, type: NULL until finish; length set */
     size_t sequences, sequence_room;
     size_t closed; /* events in closed sequences */

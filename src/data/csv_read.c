@@ -91,8 +91,8 @@ static bool next_record(struct csv *csv, const char **begin, const char **end, s
         while (!(newline = record_end(csv, source->p, source->end, source->eof)) && !source->eof) {
             size_t unread = (size_t)(source->end - source->p);
             if (unread > SOURCE_LINE_LIMIT) {
-                *status = smurf_source_fail(source, csv->err,
-                                            "line is longer than 1 GiB (is a closing quote missing?)");
+                *status =
+                    smurf_source_fail(source, csv->err, "line is longer than 1 GiB (is a closing quote missing?)");
                 return false;
             }
             if ((*status = smurf_source_fill(source, unread + 1, csv->err))) return false;
@@ -141,11 +141,10 @@ static smurf_status split_quoted(struct csv *csv, const char *p, const char *end
         while (p < end && *p == ' ') p++;
         if (p < end && *p == '"') {
             if (!(p = unquote(p + 1, end, &out)))
-                return smurf_source_fail(
-                    csv->source, csv->err,
-                    "a quote is opened in field %zu but not closed (close it, or write it "
-                    "twice)",
-                    i + 1);
+                return smurf_source_fail(csv->source, csv->err,
+                                         "a quote is opened in field %zu but not closed (close it, or write it "
+                                         "twice)",
+                                         i + 1);
             while (p < end && *p == ' ') p++;
             if (p < end && *p != csv->delimiter)
                 return smurf_source_fail(csv->source, csv->err,
@@ -220,8 +219,8 @@ static smurf_status missing_column(const struct csv *csv, const char *wanted)
     for (size_t i = 0; i < csv->columns && used < sizeof list; i++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", i ? ", " : "",
                                  csv->field[i].n < 60 ? (int)csv->field[i].n : 60, csv->field[i].text);
-    return smurf_source_fail(csv->source, csv->err, "there is no column '%s' in the header (it has %s%s)",
-                             wanted, list, used < sizeof list ? "" : "...");
+    return smurf_source_fail(csv->source, csv->err, "there is no column '%s' in the header (it has %s%s)", wanted, list,
+                             used < sizeof list ? "" : "...");
 }
 
 static smurf_status find_columns(struct csv *csv)
@@ -233,8 +232,7 @@ static smurf_status find_columns(struct csv *csv)
             int rank = smurf_column_rank((enum column_role)role, csv->field[i].text, csv->field[i].n, csv->config);
             if (rank >= 0 && rank == best)
                 return smurf_source_fail(csv->source, csv->err, "two columns are called '%.*s' (rename one)",
-                                         csv->field[i].n < 60 ? (int)csv->field[i].n : 60,
-                                         csv->field[i].text);
+                                         csv->field[i].n < 60 ? (int)csv->field[i].n : 60, csv->field[i].text);
             if (rank >= 0 && (best < 0 || rank < best)) best = rank, csv->role[role] = (ptrdiff_t)i;
         }
         const char *wanted = smurf_column_wanted((enum column_role)role, csv->config);
@@ -253,8 +251,8 @@ static smurf_status read_header(struct csv *csv)
     smurf_status status = SMURF_OK;
     if (!next_record(csv, &p, &end, &status))
         return status ? status
-                      : smurf_fail(csv->err, SMURF_ERROR_INPUT,
-                                   "%s: the file is empty: there are no events in it", csv->source->name);
+                      : smurf_fail(csv->err, SMURF_ERROR_INPUT, "%s: the file is empty: there are no events in it",
+                                   csv->source->name);
     if (memchr(p, '\r', (size_t)(end - p)) && !memchr(p, '"', (size_t)(end - p)))
         return smurf_source_fail(csv->source, csv->err,
                                  "lines end in a carriage return alone (convert them to line feeds)");
@@ -320,8 +318,7 @@ static smurf_status read_row(struct csv *csv, struct rows *rows, const char *p, 
     status = smurf_column_time(&when, time->text, time->n, &csv->calendar, csv->err);
     if (!status && type->n == 0)
         status = smurf_fail(csv->err, SMURF_ERROR_INPUT, "the type is empty (fill it in or remove the event)");
-    if (!status)
-        status = smurf_rows_push(rows, sequence->text, sequence->n, &when, type->text, type->n, csv->err);
+    if (!status) status = smurf_rows_push(rows, sequence->text, sequence->n, &when, type->text, type->n, csv->err);
     if (!status && (csv->role[COLUMN_START] >= 0 || csv->role[COLUMN_END] >= 0 || csv->role[COLUMN_FIRST] >= 0))
         status = read_window(csv, rows);
     return smurf_source_blame(csv->source, status, csv->err);
@@ -341,9 +338,9 @@ static smurf_status read_table(struct source *source, struct builder *builder, c
         while (!status && next_record(&csv, &p, &end, &status)) status = read_row(&csv, &rows, p, end);
     }
     if (!status && builder->times == 0)
-        status = smurf_fail(err, SMURF_ERROR_INPUT,
-                            "%s: there is a header but no event below it (one row an event belongs there)",
-                            source->name);
+        status =
+            smurf_fail(err, SMURF_ERROR_INPUT,
+                       "%s: there is a header but no event below it (one row an event belongs there)", source->name);
     builder->calendar = csv.calendar == 1;
     if (!status) {
         status = smurf_rows_finish(&rows, err);

@@ -77,8 +77,8 @@ static const char *own_name(struct names *taken, const smurf_data *data, size_t 
     return found == NAMES_FULL ? NULL : taken->name[found];
 }
 
-static void write_sequence(struct sink *sink, const smurf_data *data, const smurf_sequence *s,
-                           const char *name, struct columns columns, char delimiter)
+static void write_sequence(struct sink *sink, const smurf_data *data, const smurf_sequence *s, const char *name,
+                           struct columns columns, char delimiter)
 {
     for (size_t i = 0; i < s->length; i++) {
         write_text(sink, name, delimiter);
@@ -102,8 +102,12 @@ static smurf_status write_table(struct sink *sink, const smurf_data *data, const
     struct progress progress = {config->progress, config->progress_context, {"writing", "sequences", 0, 0}};
     progress.state.total = (double)data->sequences;
     struct columns columns = columns_needed(data);
-    const char *header[] = {"sequence", "time", "type", columns.start ? "observation_start" : NULL,
-                            columns.end ? "observation_end" : NULL, columns.first ? "first_scored" : NULL};
+    const char *header[] = {"sequence",
+                            "time",
+                            "type",
+                            columns.start ? "observation_start" : NULL,
+                            columns.end ? "observation_end" : NULL,
+                            columns.first ? "first_scored" : NULL};
     for (size_t i = 0; i < sizeof header / sizeof *header; i++) {
         if (!header[i]) continue;
         if (i) smurf_sink_char(sink, delimiter);
@@ -115,9 +119,7 @@ static smurf_status write_table(struct sink *sink, const smurf_data *data, const
     for (size_t i = 0; i < data->sequences && !sink->status && !status; i++) {
         const char *name = own_name(&taken, data, i);
         if (name) write_sequence(sink, data, &data->sequence[i], name, columns, delimiter);
-        status = !name     ? smurf_fail_memory(err)
-                 : i % 256 ? SMURF_OK
-                           : smurf_progress_tell(&progress, (double)i, err);
+        status = !name ? smurf_fail_memory(err) : i % 256 ? SMURF_OK : smurf_progress_tell(&progress, (double)i, err);
     }
     smurf_names_release(&taken);
     return status;

@@ -99,8 +99,7 @@ static void count_events(smurf_summary *s, const smurf_data *data)
             continue;
         }
         s->gaps += q->length - 1;
-        smurf_moment from = moment_at(q->origin, q->time[0]),
-                     to = moment_at(q->origin, q->time[q->length - 1]);
+        smurf_moment from = moment_at(q->origin, q->time[0]), to = moment_at(q->origin, q->time[q->length - 1]);
         if (!seen || is_before(from, s->earliest)) s->earliest = from;
         if (!seen || is_before(s->latest, to)) s->latest = to;
         seen = true;
@@ -160,8 +159,7 @@ static void describe_gaps(smurf_summary *s, double *x, const smurf_data *data)
     fill_bins(s, x + s->ties, n - s->ties);
 }
 
-smurf_status smurf_data_summarise(smurf_summary *out, const smurf_data *data, const smurf_data *train,
-                                  smurf_error *err)
+smurf_status smurf_data_summarise(smurf_summary *out, const smurf_data *data, const smurf_data *train, smurf_error *err)
 {
     *out = (smurf_summary){.sequences = data->sequences, .events = data->events, .types = data->types};
     smurf_summary s = *out;

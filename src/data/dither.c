@@ -37,8 +37,7 @@ static smurf_status dither_sequence(struct builder *b, const smurf_sequence *s, 
     double time = 0;
     for (size_t j = 0; j < s->length && !status; j++) {
         double before = time;
-        time =
-            j == 0 ? s->time[0] : before + spread(s->time[j] - s->time[j - 1], tick, uniform(seed, index, j));
+        time = j == 0 ? s->time[0] : before + spread(s->time[j] - s->time[j - 1], tick, uniform(seed, index, j));
         if (j > 0 && time <= before) time = nextafter(before, INFINITY); /* a gap lost in the sum */
         status = smurf_builder_time(b, time, err);
         if (!status) status = smurf_builder_index(b, s->type[j], err);
@@ -48,15 +47,13 @@ static smurf_status dither_sequence(struct builder *b, const smurf_sequence *s, 
     return smurf_builder_close(b, &(struct sequence_info){s->origin, s->start, end, s->first, s->name}, err);
 }
 
-smurf_status smurf_data_dither(smurf_data **out, const smurf_data *data, double tick, uint64_t seed,
-                               smurf_error *err)
+smurf_status smurf_data_dither(smurf_data **out, const smurf_data *data, double tick, uint64_t seed, smurf_error *err)
 {
     *out = NULL;
     if (!(tick > 0) || isinf(tick))
-        return smurf_fail(
-            err, SMURF_ERROR_ARGUMENT,
-            "cannot dither '%s': the tick must be a positive number, such as 1 for whole seconds",
-            data->source);
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                          "cannot dither '%s': the tick must be a positive number, such as 1 for whole seconds",
+                          data->source);
     struct builder b = {.name = data->source};
     smurf_status status = smurf_builder_inherit(&b, data, err);
     for (size_t i = 0; i < data->sequences && !status; i++)

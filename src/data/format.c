@@ -90,8 +90,7 @@ static smurf_status choose(struct source *source, smurf_format asked, const stru
     size_t blank = 0;
     while (blank < n && strchr(" \t\r\n", source->p[blank]) && source->p[blank]) blank++;
     if (blank == n && source->eof)
-        return smurf_fail(err, SMURF_ERROR_INPUT, "%s: the file is empty: there are no events in it",
-                          source->name);
+        return smurf_fail(err, SMURF_ERROR_INPUT, "%s: the file is empty: there are no events in it", source->name);
     if (n >= 2 && (memcmp(source->p, "\xFF\xFE", 2) == 0 || memcmp(source->p, "\xFE\xFF", 2) == 0))
         return smurf_fail(err, SMURF_ERROR_INPUT, "%s: the text is UTF-16 (save it as UTF-8)", source->name);
     if (asked && (*out = smurf_format_get(asked))) return SMURF_OK;
@@ -170,8 +169,8 @@ void smurf_write_config_init(smurf_write_config *config)
 }
 
 /* Writes all but the last step, smurf_sink_commit. After a failure the sink is closed. */
-static smurf_status write_file(struct sink *sink, format_write *write, const smurf_data *data,
-                               const char *path, const smurf_write_config *config, smurf_error *err)
+static smurf_status write_file(struct sink *sink, format_write *write, const smurf_data *data, const char *path,
+                               const smurf_write_config *config, smurf_error *err)
 {
     smurf_status status = smurf_sink_open(sink, path, is_gzip_path(path), err);
     if (status) return status;
@@ -220,10 +219,11 @@ smurf_status smurf_data_write(const smurf_data *data, const char *path, const sm
 
     char *types = smurf_rmtpp_companion(path);
     if (!types)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
-                          "RMTPP text is two files: have 'time' in the name '%s', and the types go to the same name with "
-                          "'event'",
-                          path);
+        return smurf_fail(
+            err, SMURF_ERROR_ARGUMENT,
+            "RMTPP text is two files: have 'time' in the name '%s', and the types go to the same name with "
+            "'event'",
+            path);
     smurf_status status = write_pair(format, data, path, types, &config, err);
     free(types);
     return status;

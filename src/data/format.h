@@ -12,8 +12,8 @@
 #include "data/sink.h"
 #include "data/source.h"
 
-typedef smurf_status format_read(struct source *source, struct builder *builder,
-                                 const smurf_read_config *config, smurf_error *err);
+typedef smurf_status format_read(struct source *source, struct builder *builder, const smurf_read_config *config,
+                                 smurf_error *err);
 /* config is never NULL. Failures of the sink may be left to commit. */
 typedef smurf_status format_write(struct sink *sink, const smurf_data *data, const smurf_write_config *config,
                                   smurf_error *err);

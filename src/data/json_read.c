@@ -58,10 +58,10 @@ static enum array_role array_role(const struct reader *r, const char *key, size_
         const char *name;
         enum array_role role;
     } known[] = {
-        {"time_since_start", ARRAY_TIMES},  {"times", ARRAY_TIMES},     {"timestamps", ARRAY_TIMES},
-        {"arrival_times", ARRAY_TIMES},     {"type_event", ARRAY_TYPES}, {"types", ARRAY_TYPES},
-        {"event_types", ARRAY_TYPES},       {"marks", ARRAY_TYPES},     {"time_since_last_event", ARRAY_SINCE_LAST},
-        {"time_delta", ARRAY_SINCE_LAST},   {"type_names", ARRAY_NAMES},
+        {"time_since_start", ARRAY_TIMES}, {"times", ARRAY_TIMES},      {"timestamps", ARRAY_TIMES},
+        {"arrival_times", ARRAY_TIMES},    {"type_event", ARRAY_TYPES}, {"types", ARRAY_TYPES},
+        {"event_types", ARRAY_TYPES},      {"marks", ARRAY_TYPES},      {"time_since_last_event", ARRAY_SINCE_LAST},
+        {"time_delta", ARRAY_SINCE_LAST},  {"type_names", ARRAY_NAMES},
     };
     if (r->config->time_column && strcmp(r->config->time_column, key) == 0) return ARRAY_TIMES;
     if (r->config->type_column && strcmp(r->config->type_column, key) == 0) return ARRAY_TYPES;
@@ -116,8 +116,8 @@ static bool take_time(struct reader *r, struct decimal *d)
         return smurf_json_number(&r->json, d);
     }
     size_t at, n, used = r->json.used;
-    bool ok = smurf_json_peek(&r->json) == '"' ? smurf_json_string(&r->json, &at, &n)
-                                               : smurf_json_literal(&r->json, &at, &n);
+    bool ok =
+        smurf_json_peek(&r->json) == '"' ? smurf_json_string(&r->json, &at, &n) : smurf_json_literal(&r->json, &at, &n);
     r->json.used = used;
     return ok && check(r, smurf_column_time(d, r->json.scratch + at, n, &r->calendar, r->json.err));
 }
@@ -242,10 +242,9 @@ static void take_names(struct reader *r)
     size_t at, n, used = r->json.used;
     struct builder *b = r->builder;
     if (b->types && !b->inherited) {
-        smurf_json_fail(
-            &r->json,
-            "type_names must stand before the first type_event (write them into the first object, before "
-            "its types)");
+        smurf_json_fail(&r->json,
+                        "type_names must stand before the first type_event (write them into the first object, before "
+                        "its types)");
         return;
     }
     while (smurf_json_more(&r->json, ']', &first) && smurf_json_string(&r->json, &at, &n)) {
@@ -271,12 +270,11 @@ static void take_array(struct reader *r, enum array_role role, size_t key)
     r->json.count = count[role];
     r->json.before = count[role] ? *count[role] : 0;
     if (r->has[role]) {
-        smurf_json_fail(
-            &r->json,
-            "%s stand twice in one object (remove one, or name the right one with --time or --type)",
-            role == ARRAY_TIMES   ? "times"
-            : role == ARRAY_TYPES ? "types"
-                                  : "gaps or names");
+        smurf_json_fail(&r->json,
+                        "%s stand twice in one object (remove one, or name the right one with --time or --type)",
+                        role == ARRAY_TIMES   ? "times"
+                        : role == ARRAY_TYPES ? "types"
+                                              : "gaps or names");
         return;
     }
     r->has[role] = true;
@@ -376,7 +374,8 @@ static void read_info(struct reader *r)
     if (first > 0) r->info.first = (size_t)first;
     if (length >= 0 && (size_t)length != events)
         smurf_json_fail(&r->json, "seq_len says %lld events, but there are %zu", (long long)length, events);
-    if (!read_offset(r, "observation_start", &r->info.start) || !read_offset(r, "observation_end", &r->info.end)) return;
+    if (!read_offset(r, "observation_start", &r->info.start) || !read_offset(r, "observation_end", &r->info.end))
+        return;
     const struct member *name = role_member(r, COLUMN_SEQUENCE), *unit = find_member(r, "unit");
     if (name && strcmp(text_of(r, name), "null") != 0) r->info.name = text_of(r, name);
     if (unit && !r->builder->unit) {
@@ -603,10 +602,8 @@ static void finish(struct reader *r)
 smurf_status smurf_json_read(struct source *source, struct builder *builder, const smurf_read_config *config,
                              smurf_error *err)
 {
-    struct reader r = {.json = {.source = source, .err = err, .lines = true},
-                       .builder = builder,
-                       .config = config,
-                       .calendar = -1};
+    struct reader r = {
+        .json = {.source = source, .err = err, .lines = true}, .builder = builder, .config = config, .calendar = -1};
     read_all(&r);
     finish(&r);
     if (r.has_rows) smurf_rows_release(&r.rows);

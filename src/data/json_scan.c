@@ -11,8 +11,8 @@ smurf_status smurf_json_blame(struct json *json, smurf_status status)
     if (status == SMURF_ERROR_INPUT && json->err && json->field[0]) {
         smurf_error inner = *json->err;
         if (json->count)
-            smurf_fail(json->err, status, "%s, entry %zu: %.800s", json->field,
-                       *json->count - json->before + 1, inner.message);
+            smurf_fail(json->err, status, "%s, entry %zu: %.800s", json->field, *json->count - json->before + 1,
+                       inner.message);
         else
             smurf_fail(json->err, status, "%s: %.800s", json->field, inner.message);
     }
@@ -93,12 +93,10 @@ bool smurf_json_more(struct json *json, char close, bool *first)
     if (*first) {
         *first = false;
         return found ? true
-                     : smurf_json_fail(
-                           json, "the file ends inside a value: it was cut off (fetch or write it again)");
+                     : smurf_json_fail(json, "the file ends inside a value: it was cut off (fetch or write it again)");
     }
     if (found == 0)
-        return smurf_json_fail(json,
-                               "the file ends inside a value: it was cut off (fetch or write it again)");
+        return smurf_json_fail(json, "the file ends inside a value: it was cut off (fetch or write it again)");
     if (found != ',') return smurf_json_fail(json, "expected ',' or '%c' but found %s", close, describe(found, text));
     json->source->p++;
     if (smurf_json_peek(json) == close) return smurf_json_fail(json, "a comma stands before '%c'", close);
@@ -216,8 +214,7 @@ bool smurf_json_string(struct json *json, size_t *at, size_t *n)
         if (json->used - *at > STRING_LIMIT) return smurf_json_fail(json, "a string longer than 1 MiB");
         if (p == source->end) {
             if (source->eof)
-                return smurf_json_fail(
-                    json, "the file ends inside a string: it was cut off (fetch or write it again)");
+                return smurf_json_fail(json, "the file ends inside a string: it was cut off (fetch or write it again)");
         } else if (*p == '"') {
             break;
         } else if (*p != '\\') {

@@ -21,7 +21,7 @@ __extension__ typedef __int128 signed_wide;
 enum { MAX_DIGITS = 19, EXPONENT_LIMIT = 100000 };
 
 const double smurf_pow10[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+                                1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 static const uint64_t pow10_int[] = {1u,
                                      10u,
                                      100u,
@@ -362,8 +362,7 @@ static int places_needed(double x, uint64_t *mantissa)
     for (int places = 0; places <= 17; places++) {
         double scaled = nearbyint(x * smurf_pow10[places]);
         if (scaled > 0x1p53) return -1;
-        if (scaled > 0x1p50 &&
-            scaled / smurf_pow10[places] != x) { /* the product was rounded and may be one off */
+        if (scaled > 0x1p50 && scaled / smurf_pow10[places] != x) { /* the product was rounded and may be one off */
             if ((scaled - 1) / smurf_pow10[places] == x)
                 scaled--;
             else

@@ -15,9 +15,9 @@ struct decimal {
     uint64_t mantissa; /* the first 19 significant digits */
     int exponent;      /* value = mantissa * 10^exponent, up to digits cut off */
     bool negative;
-    bool integer;   /* no point and no exponent in the text */
-    bool cut;       /* there were more than 19 significant digits */
-    bool calendar;  /* came from ISO-8601 text: seconds since 1970 */
+    bool integer;     /* no point and no exponent in the text */
+    bool cut;         /* there were more than 19 significant digits */
+    bool calendar;    /* came from ISO-8601 text: seconds since 1970 */
     const char *text; /* where it stands; not owned */
     size_t length;
 };

@@ -99,13 +99,13 @@ smurf_status smurf_pickle_charge(struct pickle_tree *tree, uint64_t work, smurf_
 smurf_status smurf_pickle_node(struct pickle_tree *tree, enum pickle_kind kind, struct pickle_value *out,
                                smurf_error *err);
 /* Appends n items, which may not lie in the tree's own pool, to a list, tuple or dictionary. */
-smurf_status smurf_pickle_append(struct pickle_tree *tree, size_t node, const struct pickle_value *from,
-                                 size_t n, smurf_error *err);
+smurf_status smurf_pickle_append(struct pickle_tree *tree, size_t node, const struct pickle_value *from, size_t n,
+                                 smurf_error *err);
 /* Takes out the tuple made last, which nothing may refer to; false where it was not the last. */
 bool smurf_pickle_forget(struct pickle_tree *tree, size_t node);
 /* Makes value an item of a dictionary, with the text `key` as its key. */
-smurf_status smurf_pickle_set_key(struct pickle_tree *tree, struct pickle_value *value,
-                                  struct pickle_value key, smurf_error *err);
+smurf_status smurf_pickle_set_key(struct pickle_tree *tree, struct pickle_value *value, struct pickle_value key,
+                                  smurf_error *err);
 
 /* Room to write a text of up to n bytes; calling again for more keeps what was written. NULL when memory is
    out or n is 4 GiB or more. The pool may move. */
@@ -124,13 +124,13 @@ char *smurf_pickle_from_raw(char *out, const char *text, size_t n);  /* Latin-1 
 char *smurf_pickle_to_latin1(char *out, const char *text, size_t n); /* UTF-8 to bytes */
 
 /* The callable with this name; an error where it is not known to make data. */
-smurf_status smurf_pickle_global(const struct pickle_tree *tree, struct pickle_value module,
-                                 struct pickle_value name, struct pickle_value *out, smurf_error *err);
+smurf_status smurf_pickle_global(const struct pickle_tree *tree, struct pickle_value module, struct pickle_value name,
+                                 struct pickle_value *out, smurf_error *err);
 /* function(*arguments), and object.__setstate__(state). */
-smurf_status smurf_pickle_call(struct pickle_tree *tree, struct pickle_value function,
-                               struct pickle_value arguments, struct pickle_value *out, smurf_error *err);
-smurf_status smurf_pickle_build(struct pickle_tree *tree, struct pickle_value object,
-                                struct pickle_value state, smurf_error *err);
+smurf_status smurf_pickle_call(struct pickle_tree *tree, struct pickle_value function, struct pickle_value arguments,
+                               struct pickle_value *out, smurf_error *err);
+smurf_status smurf_pickle_build(struct pickle_tree *tree, struct pickle_value object, struct pickle_value state,
+                                smurf_error *err);
 
 /* ---- Looking --------------------------------------------------------------------------------- */
 

@@ -11,15 +11,14 @@
 
 static smurf_status damaged(smurf_error *err, const char *what)
 {
-    return smurf_fail(err, SMURF_ERROR_INPUT, "%s is not as numpy and Python write it: the pickle is damaged",
-                      what);
+    return smurf_fail(err, SMURF_ERROR_INPUT, "%s is not as numpy and Python write it: the pickle is damaged", what);
 }
 
 /* ---- Bytes and dictionaries ------------------------------------------------------------------ */
 
 /* bytes(), bytearray(bytes), bytearray(text, 'latin-1'), _codecs.encode(text, 'latin1'). */
-static smurf_status call_bytes(struct pickle_tree *tree, struct pickle_value arguments,
-                               struct pickle_value *out, smurf_error *err)
+static smurf_status call_bytes(struct pickle_tree *tree, struct pickle_value arguments, struct pickle_value *out,
+                               smurf_error *err)
 {
     size_t count = smurf_pickle_count(tree, arguments), n = 0;
     struct pickle_value text = {0}, encoding;
@@ -46,8 +45,8 @@ static smurf_status call_bytes(struct pickle_tree *tree, struct pickle_value arg
 }
 
 /* OrderedDict() and, from Python 2, OrderedDict([[key, value], ...]). */
-static smurf_status call_dict(struct pickle_tree *tree, struct pickle_value arguments,
-                              struct pickle_value *out, smurf_error *err)
+static smurf_status call_dict(struct pickle_tree *tree, struct pickle_value arguments, struct pickle_value *out,
+                              smurf_error *err)
 {
     smurf_status status = smurf_pickle_node(tree, PICKLE_DICT, out, err);
     if (status || smurf_pickle_count(tree, arguments) == 0) return status;
@@ -69,8 +68,8 @@ static smurf_status call_dict(struct pickle_tree *tree, struct pickle_value argu
 /* ---- numpy ----------------------------------------------------------------------------------- */
 
 /* numpy.dtype('f8', ...): a letter and a size. The byte order comes later, as state. */
-static smurf_status call_dtype(struct pickle_tree *tree, struct pickle_value arguments,
-                               struct pickle_value *out, smurf_error *err)
+static smurf_status call_dtype(struct pickle_tree *tree, struct pickle_value arguments, struct pickle_value *out,
+                               smurf_error *err)
 {
     static const char *const known[] = {"f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"};
     struct pickle_value text = {0};
@@ -85,18 +84,17 @@ static smurf_status call_dtype(struct pickle_tree *tree, struct pickle_value arg
             dtype = (struct pickle_dtype){.code = known[i][0], .size = (unsigned char)(known[i][1] - '0')};
     if (n && *code == 'O') dtype.code = 'O';
     if (!dtype.code)
-        return smurf_fail(
-            err, SMURF_ERROR_INPUT,
-            "numpy dtype '%.*s' is not read (convert to f4, f8, i1 to i8, u1 to u8, b1 or lists)",
-            n < 40 ? (int)n : 40, code);
+        return smurf_fail(err, SMURF_ERROR_INPUT,
+                          "numpy dtype '%.*s' is not read (convert to f4, f8, i1 to i8, u1 to u8, b1 or lists)",
+                          n < 40 ? (int)n : 40, code);
     smurf_status status = smurf_pickle_node(tree, PICKLE_DTYPE, out, err);
     if (!status) tree->node[out->node].dtype = dtype;
     return status;
 }
 
 /* dtype state: (3, '<' or '>' or '|', ...). */
-static smurf_status build_dtype(struct pickle_tree *tree, struct pickle_value object,
-                                struct pickle_value state, smurf_error *err)
+static smurf_status build_dtype(struct pickle_tree *tree, struct pickle_value object, struct pickle_value state,
+                                smurf_error *err)
 {
     struct pickle_value order = {0};
     if (smurf_pickle_count(tree, state) > 1) order = smurf_pickle_item(tree, state, 1);
@@ -115,12 +113,12 @@ static bool get_dtype(const struct pickle_tree *tree, struct pickle_value value,
 }
 
 /* scalar(dtype, bytes): a plain number from here on. */
-static smurf_status call_scalar(struct pickle_tree *tree, struct pickle_value arguments,
-                                struct pickle_value *out, smurf_error *err)
+static smurf_status call_scalar(struct pickle_tree *tree, struct pickle_value arguments, struct pickle_value *out,
+                                smurf_error *err)
 {
     struct pickle_dtype dtype;
-    if (smurf_pickle_count(tree, arguments) != 2 ||
-        !get_dtype(tree, smurf_pickle_item(tree, arguments, 0), &dtype) || dtype.code == 'O')
+    if (smurf_pickle_count(tree, arguments) != 2 || !get_dtype(tree, smurf_pickle_item(tree, arguments, 0), &dtype) ||
+        dtype.code == 'O')
         return damaged(err, "a numpy scalar");
     struct pickle_value data = smurf_pickle_item(tree, arguments, 1);
     size_t n = 0;
@@ -137,8 +135,7 @@ static smurf_status read_shape(const struct pickle_tree *tree, struct pickle_val
     *dimensions = smurf_pickle_count(tree, shape);
     if (smurf_pickle_kind(tree, shape) != PICKLE_TUPLE) return damaged(err, "the shape of a numpy array");
     if (*dimensions > 2)
-        return smurf_fail(err, SMURF_ERROR_INPUT, "a numpy array has %zu dimensions (two are the most)",
-                          *dimensions);
+        return smurf_fail(err, SMURF_ERROR_INPUT, "a numpy array has %zu dimensions (two are the most)", *dimensions);
     side[0] = side[1] = 1;
     for (size_t i = 0; i < *dimensions; i++) {
         struct pickle_value n = smurf_pickle_item(tree, shape, i);
@@ -150,8 +147,7 @@ static smurf_status read_shape(const struct pickle_tree *tree, struct pickle_val
 }
 
 /* Makes the node a list of its rows: views of the node's own items or bytes. */
-static smurf_status cut_into_rows(struct pickle_tree *tree, size_t number, const uint64_t side[2],
-                                  smurf_error *err)
+static smurf_status cut_into_rows(struct pickle_tree *tree, size_t number, const uint64_t side[2], smurf_error *err)
 {
     struct pickle_node whole = tree->node[number];
     uint64_t step = side[1] * (whole.kind == PICKLE_ARRAY ? whole.dtype.size : 1);
@@ -172,17 +168,15 @@ static smurf_status cut_into_rows(struct pickle_tree *tree, size_t number, const
 
 /* Fills an array. data: a text with the bytes, or a list where the dtype is that of objects. */
 static smurf_status fill_array(struct pickle_tree *tree, size_t number, struct pickle_value shape,
-                               struct pickle_dtype dtype, bool fortran, struct pickle_value data,
-                               smurf_error *err)
+                               struct pickle_dtype dtype, bool fortran, struct pickle_value data, smurf_error *err)
 {
     size_t dimensions, n;
     uint64_t side[2];
     smurf_status status = read_shape(tree, shape, &dimensions, side, err);
     if (status) return status;
     if (fortran && side[0] > 1 && side[1] > 1)
-        return smurf_fail(
-            err, SMURF_ERROR_INPUT,
-            "a numpy array of two dimensions is in Fortran order (save numpy.ascontiguousarray of it)");
+        return smurf_fail(err, SMURF_ERROR_INPUT,
+                          "a numpy array of two dimensions is in Fortran order (save numpy.ascontiguousarray of it)");
     struct pickle_node *node = &tree->node[number];
     uint64_t count = side[0] * side[1];
     if (count > UINT32_MAX) return damaged(err, "the shape of a numpy array");
@@ -195,25 +189,23 @@ static smurf_status fill_array(struct pickle_tree *tree, size_t number, struct p
     } else {
         const char *bytes = data.kind == PICKLE_TEXT ? smurf_pickle_text(tree, data, &n) : NULL;
         if (!bytes || n != count * dtype.size) return damaged(err, "the data of a numpy array");
-        *node = (struct pickle_node){.kind = PICKLE_ARRAY,
-                                     .first = (uint64_t)(bytes - tree->text),
-                                     .count = (uint32_t)count,
-                                     .dtype = dtype};
+        *node = (struct pickle_node){
+            .kind = PICKLE_ARRAY, .first = (uint64_t)(bytes - tree->text), .count = (uint32_t)count, .dtype = dtype};
     }
     return dimensions == 2 ? cut_into_rows(tree, number, side, err) : SMURF_OK;
 }
 
 /* _reconstruct(ndarray, (0,), b'b'): an array that waits for its state. */
-static smurf_status call_reconstruct(struct pickle_tree *tree, struct pickle_value arguments,
-                                     struct pickle_value *out, smurf_error *err)
+static smurf_status call_reconstruct(struct pickle_tree *tree, struct pickle_value arguments, struct pickle_value *out,
+                                     smurf_error *err)
 {
     (void)arguments;
     return smurf_pickle_node(tree, PICKLE_ARRAY, out, err);
 }
 
 /* Array state: (1, shape, dtype, is it in Fortran order, data). */
-static smurf_status build_array(struct pickle_tree *tree, struct pickle_value object,
-                                struct pickle_value state, smurf_error *err)
+static smurf_status build_array(struct pickle_tree *tree, struct pickle_value object, struct pickle_value state,
+                                smurf_error *err)
 {
     struct pickle_dtype dtype;
     if (smurf_pickle_count(tree, state) != 5 || !get_dtype(tree, smurf_pickle_item(tree, state, 2), &dtype))
@@ -224,12 +216,12 @@ static smurf_status build_array(struct pickle_tree *tree, struct pickle_value ob
 }
 
 /* _frombuffer(data, dtype, shape, 'C' or 'F'). */
-static smurf_status call_frombuffer(struct pickle_tree *tree, struct pickle_value arguments,
-                                    struct pickle_value *out, smurf_error *err)
+static smurf_status call_frombuffer(struct pickle_tree *tree, struct pickle_value arguments, struct pickle_value *out,
+                                    smurf_error *err)
 {
     struct pickle_dtype dtype;
-    if (smurf_pickle_count(tree, arguments) != 4 ||
-        !get_dtype(tree, smurf_pickle_item(tree, arguments, 1), &dtype) || dtype.code == 'O')
+    if (smurf_pickle_count(tree, arguments) != 4 || !get_dtype(tree, smurf_pickle_item(tree, arguments, 1), &dtype) ||
+        dtype.code == 'O')
         return damaged(err, "a numpy array");
     smurf_status status = smurf_pickle_node(tree, PICKLE_ARRAY, out, err);
     if (status) return status;
@@ -263,13 +255,12 @@ static const struct {
     {"collections", "OrderedDict", call_dict},
 };
 
-smurf_status smurf_pickle_global(const struct pickle_tree *tree, struct pickle_value module,
-                                 struct pickle_value name, struct pickle_value *out, smurf_error *err)
+smurf_status smurf_pickle_global(const struct pickle_tree *tree, struct pickle_value module, struct pickle_value name,
+                                 struct pickle_value *out, smurf_error *err)
 {
     if (module.kind != PICKLE_TEXT || name.kind != PICKLE_TEXT) return damaged(err, "the name of a callable");
     for (size_t i = 0; i < sizeof globals / sizeof *globals; i++)
-        if (smurf_pickle_is(tree, module, globals[i].module) &&
-            smurf_pickle_is(tree, name, globals[i].name)) {
+        if (smurf_pickle_is(tree, module, globals[i].module) && smurf_pickle_is(tree, name, globals[i].name)) {
             *out = (struct pickle_value){.kind = PICKLE_GLOBAL, .key = PICKLE_NO_KEY, .global = i};
             return SMURF_OK;
         }
@@ -281,8 +272,8 @@ smurf_status smurf_pickle_global(const struct pickle_tree *tree, struct pickle_v
                       m < 80 ? (int)m : 80, left, n < 80 ? (int)n : 80, right);
 }
 
-smurf_status smurf_pickle_call(struct pickle_tree *tree, struct pickle_value function,
-                               struct pickle_value arguments, struct pickle_value *out, smurf_error *err)
+smurf_status smurf_pickle_call(struct pickle_tree *tree, struct pickle_value function, struct pickle_value arguments,
+                               struct pickle_value *out, smurf_error *err)
 {
     if (function.kind != PICKLE_GLOBAL || !globals[function.global].make ||
         smurf_pickle_kind(tree, arguments) != PICKLE_TUPLE)
@@ -290,8 +281,8 @@ smurf_status smurf_pickle_call(struct pickle_tree *tree, struct pickle_value fun
     return globals[function.global].make(tree, arguments, out, err);
 }
 
-smurf_status smurf_pickle_build(struct pickle_tree *tree, struct pickle_value object,
-                                struct pickle_value state, smurf_error *err)
+smurf_status smurf_pickle_build(struct pickle_tree *tree, struct pickle_value object, struct pickle_value state,
+                                smurf_error *err)
 {
     enum pickle_kind kind = smurf_pickle_kind(tree, object);
     if (smurf_pickle_kind(tree, state) != PICKLE_TUPLE) return damaged(err, "the state of an object");

@@ -98,14 +98,12 @@ static uint32_t key_named(const struct walk *w, const char *name)
     return smurf_names_find(&w->tree->keys, name, strlen(name));
 }
 
-static bool find_named(const struct walk *w, struct pickle_value dict, const char *name,
-                       struct pickle_value *out)
+static bool find_named(const struct walk *w, struct pickle_value dict, const char *name, struct pickle_value *out)
 {
     return find(w, dict, key_named(w, name), out);
 }
 
-static bool find_field(const struct walk *w, struct pickle_value dict, enum field field,
-                       struct pickle_value *out)
+static bool find_field(const struct walk *w, struct pickle_value dict, enum field field, struct pickle_value *out)
 {
     for (int i = 0; i < ALIASES; i++)
         if (find(w, dict, w->key[field][i], out)) return true;
@@ -167,8 +165,7 @@ static smurf_status tell_time(struct walk *w, struct clock *clock, struct pickle
     clock->running = true;
     if (__builtin_sub_overflow(whole, clock->origin, &steps) || steps >= INT64_C(1) << 53 ||
         steps <= -(INT64_C(1) << 53))
-        return wrong(w, "time %g is too far from the first time of its sequence to keep whole steps (2^53)",
-                     time);
+        return wrong(w, "time %g is too far from the first time of its sequence to keep whole steps (2^53)", time);
     *out = clock->origin == 0 ? time : (double)steps + fraction;
     return SMURF_OK;
 }
@@ -215,20 +212,17 @@ static smurf_status read_shared(struct walk *w, struct pickle_value dict)
         if (!(b->unit = smurf_arena_text(&b->text, text, n))) return smurf_fail_memory(w->err);
     }
     if (find_named(w, dict, "calendar", &value) && value.kind == PICKLE_INT) b->calendar = value.integer != 0;
-    if (!find_named(w, dict, "type_names", &value) || smurf_pickle_count(w->tree, value) == 0)
-        return SMURF_OK;
+    if (!find_named(w, dict, "type_names", &value) || smurf_pickle_count(w->tree, value) == 0) return SMURF_OK;
     bool list = smurf_pickle_is_list(w->tree, value);
     for (size_t i = 0; i < smurf_pickle_count(w->tree, value); i++) {
         struct pickle_value name = smurf_pickle_item(w->tree, value, i);
-        if (!list || name.kind != PICKLE_TEXT || i >= TYPE_LIMIT)
-            return wrong(w, "'type_names' is no list of texts");
+        if (!list || name.kind != PICKLE_TEXT || i >= TYPE_LIMIT) return wrong(w, "'type_names' is no list of texts");
         const char *text = smurf_pickle_text(w->tree, name, &n);
         uint32_t number = smurf_names_intern(&b->vocabulary, text, n);
         if (number == NAMES_FULL) return smurf_fail_memory(w->err);
         if (number != i)
-            return wrong(
-                w, "'type_names' must be distinct, and the same in all files of a data set: '%.*s' is not",
-                n < 80 ? (int)n : 80, text);
+            return wrong(w, "'type_names' must be distinct, and the same in all files of a data set: '%.*s' is not",
+                         n < 80 ? (int)n : 80, text);
     }
     b->words = b->inherited = true;
     return SMURF_OK;
@@ -261,20 +255,17 @@ static smurf_status read_type(struct walk *w, struct pickle_value value)
         const char *text = smurf_pickle_text(w->tree, value, &n);
         return smurf_builder_type_word(w->builder, text, n, w->err);
     }
-    if (!get_number(w, value, &number))
-        return wrong(w, "'%s' is neither a number nor a text", w->field_name[TYPE]);
+    if (!get_number(w, value, &number)) return wrong(w, "'%s' is neither a number nor a text", w->field_name[TYPE]);
     double type = as_double(number);
     if (type != floor(type)) return wrong(w, "type %g is no whole number", type);
     uint32_t types = w->builder->words ? 0 : w->builder->declared;
     if (types && type >= types)
-        return wrong(w, "type %.0f is out of range: there are %u types, from 0 to %u", type, types,
-                     types - 1);
+        return wrong(w, "type %.0f is out of range: there are %u types, from 0 to %u", type, types, types - 1);
     if (fabs(type) >= 0x1p63) return wrong(w, "type %g is beyond 2^63", type);
     return smurf_builder_type(w->builder, number.kind == PICKLE_INT ? number.integer : (int64_t)type, w->err);
 }
 
-static bool cell(const struct walk *w, const struct events *e, size_t i, enum field field,
-                 struct pickle_value *out)
+static bool cell(const struct walk *w, const struct events *e, size_t i, enum field field, struct pickle_value *out)
 {
     if (!e->columns) return find_field(w, smurf_pickle_item(w->tree, e->list, i), field, out);
     if (e->has[field]) *out = smurf_pickle_item(w->tree, e->column[field], i);
@@ -312,14 +303,12 @@ static smurf_status read_event(struct walk *w, const struct events *e, size_t i,
     if (status) return status;
     if (w->untyped) return smurf_builder_type(w->builder, 0, w->err);
     if (!cell(w, e, i, TYPE, &type))
-        return wrong(w, "an event has no '%s' (use --type NAME where it is called otherwise)",
-                     w->field_name[TYPE]);
+        return wrong(w, "an event has no '%s' (use --type NAME where it is called otherwise)", w->field_name[TYPE]);
     return read_type(w, type);
 }
 
 /* What is known of a sequence beside its events; false where it is not, or None. */
-static bool find_about(const struct walk *w, const struct events *e, const char *name,
-                       struct pickle_value *out)
+static bool find_about(const struct walk *w, const struct events *e, const char *name, struct pickle_value *out)
 {
     if (!find_named(w, e->about, name, out)) return false;
     if (smurf_pickle_is_list(w->tree, *out)) {
@@ -373,8 +362,7 @@ static smurf_status set_columns(struct walk *w, struct events *e)
     e->columns = true;
     for (int f = 0; f < FIELDS; f++) {
         if (!e->has[f]) continue;
-        if (!smurf_pickle_is_list(w->tree, e->column[f]))
-            return wrong(w, "'%s' is no list", w->field_name[f]);
+        if (!smurf_pickle_is_list(w->tree, e->column[f])) return wrong(w, "'%s' is no list", w->field_name[f]);
         size_t count = smurf_pickle_count(w->tree, e->column[f]);
         if (known && count != e->count)
             return wrong(w, "'%s' has %zu entries where the field before it has %zu", w->field_name[f], count,
@@ -386,8 +374,7 @@ static smurf_status set_columns(struct walk *w, struct events *e)
 }
 
 /* Sequence i of a list, with what `about` says of it unless it speaks for itself. */
-static smurf_status read_any_sequence(struct walk *w, struct pickle_value value, struct pickle_value about,
-                                      size_t i)
+static smurf_status read_any_sequence(struct walk *w, struct pickle_value value, struct pickle_value about, size_t i)
 {
     struct events e = {.about = about, .index = i};
     if (smurf_pickle_is_list(w->tree, value)) {
@@ -479,8 +466,7 @@ static void list_name(char list[256], const char *name, size_t sequences)
 
 /* The set of sequences of a dictionary: the one asked for, or the only one. Sets under the usual names of
    splits go first. */
-static smurf_status choose_set(struct walk *w, struct pickle_value dict, const char *key,
-                               struct pickle_value *out)
+static smurf_status choose_set(struct walk *w, struct pickle_value dict, const char *key, struct pickle_value *out)
 {
     char names[256] = "";
     size_t found = 0;
@@ -503,8 +489,7 @@ static smurf_status choose_set(struct walk *w, struct pickle_value dict, const c
         return wrong(w, "there is no '%s'; lists of sequences: %s", key, found ? names : "none");
     }
     if (found == 1) return SMURF_OK;
-    if (found > 1)
-        return wrong(w, "there are several lists of sequences, %s: choose one with --key NAME", names);
+    if (found > 1) return wrong(w, "there are several lists of sequences, %s: choose one with --key NAME", names);
     return wrong(w, "there are no sequences under 'train', 'dev', 'test' or another key");
 }
 
@@ -531,8 +516,8 @@ static smurf_status remark(struct walk *w, struct source *source)
         status = smurf_builder_remark(w->builder, w->err,
                                       "'%s' disagrees with the differences of '%s' at %zu events of %zu "
                                       "sequences (first: sequence %zu, event %zu); '%s' was taken",
-                                      w->field_name[GAP], w->field_name[TIME], d->events, d->sequences,
-                                      d->sequence, d->event, w->field_name[TIME]);
+                                      w->field_name[GAP], w->field_name[TIME], d->events, d->sequences, d->sequence,
+                                      d->event, w->field_name[TIME]);
     if (!status) status = smurf_source_fill(source, 1, w->err);
     if (!status && source->p < source->end)
         status = smurf_builder_remark(w->builder, w->err,
@@ -541,8 +526,8 @@ static smurf_status remark(struct walk *w, struct source *source)
     return status;
 }
 
-smurf_status smurf_pickle_read(struct source *source, struct builder *builder,
-                               const smurf_read_config *config, smurf_error *err)
+smurf_status smurf_pickle_read(struct source *source, struct builder *builder, const smurf_read_config *config,
+                               smurf_error *err)
 {
     struct pickle_tree tree = {0};
     struct walk w = {.tree = &tree, .builder = builder, .err = err};
@@ -562,8 +547,7 @@ smurf_status smurf_pickle_read(struct source *source, struct builder *builder,
    "(dp0\n", "(lp1\n", "}q\0", "]q\1", in a tuple behind "("; or with the name of what is called. */
 bool smurf_pickle_looks(const char *head, size_t n)
 {
-    static const char *const calls[] = {"ccollections\nOrderedDict\n",
-                                        "cnumpy.core.multiarray\n_reconstruct\n",
+    static const char *const calls[] = {"ccollections\nOrderedDict\n", "cnumpy.core.multiarray\n_reconstruct\n",
                                         "cnumpy._core.multiarray\n_reconstruct\n"};
     while (n > 1 && head[0] == '(' && memchr("(]}", head[1], 3)) head++, n--;
     if (n < 3) return false;

@@ -43,8 +43,7 @@ smurf_status smurf_pickle_charge(struct pickle_tree *tree, uint64_t work, smurf_
 smurf_status smurf_pickle_node(struct pickle_tree *tree, enum pickle_kind kind, struct pickle_value *out,
                                smurf_error *err)
 {
-    if (!smurf_grow(&tree->node, &tree->node_room, tree->nodes + 1, sizeof *tree->node))
-        return smurf_fail_memory(err);
+    if (!smurf_grow(&tree->node, &tree->node_room, tree->nodes + 1, sizeof *tree->node)) return smurf_fail_memory(err);
     tree->node[tree->nodes] = (struct pickle_node){.kind = (unsigned char)kind};
     *out = (struct pickle_value){.kind = PICKLE_OBJECT, .key = PICKLE_NO_KEY, .node = tree->nodes++};
     return SMURF_OK;
@@ -62,16 +61,15 @@ static bool make_room(struct pickle_tree *tree, struct pickle_node *node, size_t
     if (need > room) return false;
     size_t first = last ? node->first : tree->items;
     if (!smurf_grow(&tree->item, &tree->item_room, first + room, sizeof *tree->item)) return false;
-    if (!last && node->count)
-        memcpy(tree->item + first, tree->item + node->first, node->count * sizeof *tree->item);
+    if (!last && node->count) memcpy(tree->item + first, tree->item + node->first, node->count * sizeof *tree->item);
     node->first = first;
     node->room = (uint32_t)room;
     tree->items = first + room;
     return true;
 }
 
-smurf_status smurf_pickle_append(struct pickle_tree *tree, size_t number, const struct pickle_value *from,
-                                 size_t n, smurf_error *err)
+smurf_status smurf_pickle_append(struct pickle_tree *tree, size_t number, const struct pickle_value *from, size_t n,
+                                 smurf_error *err)
 {
     struct pickle_node *node = &tree->node[number];
     if (n == 0) return SMURF_OK;
@@ -90,8 +88,8 @@ bool smurf_pickle_forget(struct pickle_tree *tree, size_t number)
     return true;
 }
 
-smurf_status smurf_pickle_set_key(struct pickle_tree *tree, struct pickle_value *value,
-                                  struct pickle_value key, smurf_error *err)
+smurf_status smurf_pickle_set_key(struct pickle_tree *tree, struct pickle_value *value, struct pickle_value key,
+                                  smurf_error *err)
 {
     value->key = PICKLE_NO_KEY;
     if (key.kind != PICKLE_TEXT) return SMURF_OK;

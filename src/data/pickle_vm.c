@@ -100,8 +100,7 @@ static smurf_status take_unsigned(struct vm *vm, int n, uint64_t *out)
 
 static smurf_status push(struct vm *vm, struct pickle_value value)
 {
-    if (vm->depth == vm->stack_room &&
-        !smurf_grow(&vm->stack, &vm->stack_room, vm->depth + 1, sizeof *vm->stack))
+    if (vm->depth == vm->stack_room && !smurf_grow(&vm->stack, &vm->stack_room, vm->depth + 1, sizeof *vm->stack))
         return smurf_fail_memory(vm->err);
     vm->stack[vm->depth++] = value;
     return SMURF_OK;
@@ -135,8 +134,7 @@ static smurf_status push_real(struct vm *vm, double x)
 
 static smurf_status do_mark(struct vm *vm)
 {
-    if (!smurf_grow(&vm->mark, &vm->mark_room, vm->marks + 1, sizeof *vm->mark))
-        return smurf_fail_memory(vm->err);
+    if (!smurf_grow(&vm->mark, &vm->mark_room, vm->marks + 1, sizeof *vm->mark)) return smurf_fail_memory(vm->err);
     vm->mark[vm->marks++] = vm->depth;
     return SMURF_OK;
 }
@@ -251,8 +249,7 @@ static smurf_status do_text(struct vm *vm)
     smurf_status status = take_unsigned(vm, bytes, &n);
     if (status) return status;
     if (n > UINT32_MAX)
-        return smurf_fail(vm->err, SMURF_ERROR_INPUT, "a text of %llu bytes, more than 4 GiB",
-                          (unsigned long long)n);
+        return smurf_fail(vm->err, SMURF_ERROR_INPUT, "a text of %llu bytes, more than 4 GiB", (unsigned long long)n);
     size_t done = 0;
     do {
         size_t part = n - done < CHUNK ? (size_t)n - done : CHUNK;
@@ -305,8 +302,7 @@ static smurf_status gather(struct vm *vm, size_t from, enum pickle_kind kind)
     struct pickle_value made;
     smurf_status status = kind == PICKLE_DICT ? pair_up(vm, from) : SMURF_OK;
     if (!status) status = smurf_pickle_node(vm->tree, kind, &made, vm->err);
-    if (!status)
-        status = smurf_pickle_append(vm->tree, made.node, vm->stack + from, vm->depth - from, vm->err);
+    if (!status) status = smurf_pickle_append(vm->tree, made.node, vm->stack + from, vm->depth - from, vm->err);
     vm->depth = from;
     if (status) return status;
     vm->fresh = kind == PICKLE_TUPLE ? made.node + 1 : 0;
@@ -340,13 +336,11 @@ static smurf_status add_to(struct vm *vm, size_t from, enum pickle_kind kind)
 {
     size_t floor = vm->marks ? vm->mark[vm->marks - 1] : 0;
     if (from <= floor || smurf_pickle_kind(vm->tree, vm->stack[from - 1]) != kind)
-        return smurf_fail(vm->err, SMURF_ERROR_INPUT,
-                          "items are added to what is no %s: the pickle is damaged",
+        return smurf_fail(vm->err, SMURF_ERROR_INPUT, "items are added to what is no %s: the pickle is damaged",
                           kind == PICKLE_DICT ? "dictionary" : "list");
     smurf_status status = kind == PICKLE_DICT ? pair_up(vm, from) : SMURF_OK;
     if (!status)
-        status = smurf_pickle_append(vm->tree, vm->stack[from - 1].node, vm->stack + from, vm->depth - from,
-                                     vm->err);
+        status = smurf_pickle_append(vm->tree, vm->stack[from - 1].node, vm->stack + from, vm->depth - from, vm->err);
     vm->depth = from;
     return status;
 }
@@ -388,12 +382,11 @@ static smurf_status put(struct vm *vm, uint64_t index)
     smurf_status status = expect(vm, 1);
     if (status) return status;
     if (index > smurf_source_offset(vm->source))
-        return smurf_fail(vm->err, SMURF_ERROR_INPUT,
-                          "memo number %lld is out of range: the pickle is damaged", (long long)index);
+        return smurf_fail(vm->err, SMURF_ERROR_INPUT, "memo number %lld is out of range: the pickle is damaged",
+                          (long long)index);
     if (index >= vm->memos) {
         size_t before = vm->memos, after = (size_t)index + 1;
-        if (!smurf_grow(&vm->memo, &vm->memo_room, after, sizeof *vm->memo))
-            return smurf_fail_memory(vm->err);
+        if (!smurf_grow(&vm->memo, &vm->memo_room, after, sizeof *vm->memo)) return smurf_fail_memory(vm->err);
         for (size_t i = before; i < after; i++) vm->memo[i].kind = PICKLE_UNSET;
         vm->memos = after;
     }
@@ -427,8 +420,7 @@ static smurf_status do_get(struct vm *vm)
         return smurf_fail(vm->err, SMURF_ERROR_INPUT, "memo number %lld was never put: the pickle is damaged",
                           (long long)index);
     if (vm->memo[index].kind == PICKLE_SPENT)
-        return smurf_fail(vm->err, SMURF_ERROR_INPUT,
-                          "memo number %lld is the arguments of a call, which are not kept",
+        return smurf_fail(vm->err, SMURF_ERROR_INPUT, "memo number %lld is the arguments of a call, which are not kept",
                           (long long)index);
     return push(vm, vm->memo[index]);
 }
@@ -442,8 +434,7 @@ static smurf_status do_stack_global(struct vm *vm)
     smurf_status status = expect(vm, 2);
     if (status) return status;
     vm->depth -= 2;
-    status =
-        smurf_pickle_global(vm->tree, vm->stack[vm->depth], vm->stack[vm->depth + 1], &function, vm->err);
+    status = smurf_pickle_global(vm->tree, vm->stack[vm->depth], vm->stack[vm->depth + 1], &function, vm->err);
     return status ? status : push(vm, function);
 }
 
@@ -501,8 +492,8 @@ static smurf_status do_proto(struct vm *vm)
     const char *p = NULL;
     smurf_status status = take(vm, 1, &p);
     if (status || (unsigned char)*p <= 5) return status;
-    return smurf_fail(vm->err, SMURF_ERROR_INPUT,
-                      "pickle protocol %d is not known (save with protocol 5 or less)", (unsigned char)*p);
+    return smurf_fail(vm->err, SMURF_ERROR_INPUT, "pickle protocol %d is not known (save with protocol 5 or less)",
+                      (unsigned char)*p);
 }
 
 /* ---- The machine ----------------------------------------------------------------------------- */

@@ -56,8 +56,7 @@ static void put_real(struct sink *sink, double x)
 static void put_time(struct sink *sink, int64_t origin, double offset)
 {
     int64_t whole;
-    bool exact =
-        origin && offset == floor(offset) && !__builtin_add_overflow(origin, (int64_t)offset, &whole);
+    bool exact = origin && offset == floor(offset) && !__builtin_add_overflow(origin, (int64_t)offset, &whole);
     if (exact && (whole > INT64_C(1) << 53 || whole < -(INT64_C(1) << 53)))
         put_long(sink, whole);
     else
@@ -123,8 +122,8 @@ static void write_sequence(struct sink *sink, const smurf_sequence *s)
     smurf_sink_char(sink, 'e');
 }
 
-static smurf_status write_sequences(struct sink *sink, const smurf_data *data,
-                                    const smurf_write_config *config, smurf_error *err)
+static smurf_status write_sequences(struct sink *sink, const smurf_data *data, const smurf_write_config *config,
+                                    smurf_error *err)
 {
     struct progress progress = {config->progress, config->progress_context, {"writing", "sequences", 0, 0}};
     progress.state.total = (double)data->sequences;
@@ -142,8 +141,7 @@ static smurf_status write_sequences(struct sink *sink, const smurf_data *data,
 /* ---- What else is known ---------------------------------------------------------------------- */
 
 enum about { ABOUT_NAME, ABOUT_START, ABOUT_END, ABOUT_FIRST, ABOUTS };
-static const char *const about_text[ABOUTS] = {"sequence", "observation_start", "observation_end",
-                                               "first_scored"};
+static const char *const about_text[ABOUTS] = {"sequence", "observation_start", "observation_end", "first_scored"};
 
 static bool is_known(const smurf_sequence *s, enum about about)
 {

@@ -84,10 +84,11 @@ static smurf_status read_times(struct source *source, struct builder *b, struct 
         if (!status && first && !smurf_decimal_origin(&d, &info->origin))
             status = smurf_fail(err, SMURF_ERROR_INPUT, "time %.*s is beyond 2^63 (use a coarser unit)", (int)n, text);
         if (!status && !smurf_decimal_offset(&d, info->origin, &offset))
-            status = smurf_fail(err, SMURF_ERROR_INPUT,
-                                "time %.*s is 2^53 or more from its origin %lld: a double would lose steps of the clock "
-                                "(use a coarser unit)",
-                                (int)n, text, (long long)info->origin);
+            status =
+                smurf_fail(err, SMURF_ERROR_INPUT,
+                           "time %.*s is 2^53 or more from its origin %lld: a double would lose steps of the clock "
+                           "(use a coarser unit)",
+                           (int)n, text, (long long)info->origin);
         if (!status) status = smurf_builder_time(b, offset, err);
         if (status) return smurf_source_blame(source, status, err);
     }
@@ -160,10 +161,11 @@ smurf_status smurf_rmtpp_read(struct source *source, struct builder *builder, co
     char *companion = config->events_path ? NULL : smurf_rmtpp_companion(source->name);
     const char *path = config->events_path ? config->events_path : companion;
     if (!path)
-        return smurf_fail(err, SMURF_ERROR_INPUT,
-                          "%s: holds numbers without a header: RMTPP text is two files, times and types (name the second "
-                          "with --events FILE; a table needs a header such as 'sequence,time,type')",
-                          source->name);
+        return smurf_fail(
+            err, SMURF_ERROR_INPUT,
+            "%s: holds numbers without a header: RMTPP text is two files, times and types (name the second "
+            "with --events FILE; a table needs a header such as 'sequence,time,type')",
+            source->name);
     struct source events;
     smurf_status status = smurf_source_open(&events, path, NULL, err);
     if (status) {
@@ -197,8 +199,8 @@ bool smurf_rmtpp_looks(const char *head, size_t n)
 /* ---- Writing --------------------------------------------------------------------------------- */
 
 /* One line a sequence, of times or of types. */
-static smurf_status write_lines(struct sink *sink, const smurf_data *data, const smurf_write_config *config,
-                                bool types, smurf_error *err)
+static smurf_status write_lines(struct sink *sink, const smurf_data *data, const smurf_write_config *config, bool types,
+                                smurf_error *err)
 {
     struct progress progress = {config->progress, config->progress_context, {"writing", "sequences", 0, 0}};
     progress.state.total = (double)data->sequences;

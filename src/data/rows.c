@@ -80,8 +80,8 @@ smurf_status smurf_rows_push(struct rows *rows, const char *name, size_t n, cons
     if (s == NAMES_FULL) return smurf_fail_memory(err);
     smurf_status status = SMURF_OK;
     if (s == rows->sequences && rows->named && memchr(name, '\0', n))
-        status = smurf_fail(err, SMURF_ERROR_INPUT,
-                            "a NUL byte in the name '%s' of a sequence (is the file damaged?)", name);
+        status = smurf_fail(err, SMURF_ERROR_INPUT, "a NUL byte in the name '%s' of a sequence (is the file damaged?)",
+                            name);
     else if (s == rows->sequences)
         status = add_sequence(rows, time, err);
     else if (s != rows->current && !rows->of)
@@ -104,8 +104,8 @@ smurf_status smurf_rows_push(struct rows *rows, const char *name, size_t n, cons
     return SMURF_OK;
 }
 
-smurf_status smurf_rows_window(struct rows *rows, const struct decimal *start, const struct decimal *end,
-                               size_t first, smurf_error *err)
+smurf_status smurf_rows_window(struct rows *rows, const struct decimal *start, const struct decimal *end, size_t first,
+                               smurf_error *err)
 {
     struct sequence_info *info = &rows->sequence[rows->current].info;
     if ((start && !smurf_decimal_offset(start, info->origin, &info->start)) ||

@@ -36,8 +36,8 @@ void smurf_rows_release(struct rows *rows);
 smurf_status smurf_rows_push(struct rows *rows, const char *name, size_t n, const struct decimal *time,
                              const char *type, size_t type_n, smurf_error *err);
 /* The window of the last row's sequence, where the row tells: absolute times, or NULL. */
-smurf_status smurf_rows_window(struct rows *rows, const struct decimal *start, const struct decimal *end,
-                               size_t first, smurf_error *err);
+smurf_status smurf_rows_window(struct rows *rows, const struct decimal *start, const struct decimal *end, size_t first,
+                               smurf_error *err);
 /* Groups the events and closes every sequence. */
 smurf_status smurf_rows_finish(struct rows *rows, smurf_error *err);
 

@@ -45,19 +45,16 @@ static double mean_over(const smurf_data *data, gap_function *f, const smurf_sca
     size_t n = 0;
     for (size_t i = 0; i < data->sequences; i++) {
         const smurf_sequence *s = &data->sequence[i];
-        for (size_t j = s->first; j < s->length; j++, n++)
-            smurf_sum_add(&sum, f(s->time[j] - s->time[j - 1], scale));
+        for (size_t j = s->first; j < s->length; j++, n++) smurf_sum_add(&sum, f(s->time[j] - s->time[j - 1], scale));
     }
     return n > 0 ? smurf_sum_value(&sum) / (double)n : NAN;
 }
 
-smurf_status smurf_scale_fit(smurf_scale *out, smurf_scale_kind kind, const smurf_data *train,
-                             smurf_error *err)
+smurf_status smurf_scale_fit(smurf_scale *out, smurf_scale_kind kind, const smurf_data *train, smurf_error *err)
 {
     *out = (smurf_scale){.kind = kind, .mean = 1, .mu = 0, .sd = 1};
     if (kind != SMURF_SCALE_NONE && kind != SMURF_SCALE_MEAN && kind != SMURF_SCALE_LOG)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "there is no time scale %d (none, mean, log)",
-                          (int)kind);
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "there is no time scale %d (none, mean, log)", (int)kind);
     smurf_scale fit = *out;
     fit.mean = mean_over(train, as_is, &fit);
     if (isnan(fit.mean))

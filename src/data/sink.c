@@ -21,8 +21,8 @@ enum { BUFFER = 64 * 1024, PACKED = 64 * 1024 };
 
 struct sink_output {
     int fd;
-    bool standard;  /* not ours to close */
-    char *path;     /* for messages, and to rename to */
+    bool standard;   /* not ours to close */
+    char *path;      /* for messages, and to rename to */
     char *temporary; /* NULL: written directly */
     bool gzip;
     bool settled;
@@ -249,8 +249,7 @@ static size_t utf8_length(const char *text)
     size_t n = c[0] < 0x80 ? 1 : c[0] < 0xc2 ? 0 : c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : c[0] < 0xf5 ? 4 : 0;
     for (size_t i = 1; i < n; i++)
         if ((c[i] & 0xc0) != 0x80) return 0;
-    bool wrong = (c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] > 0x9f) ||
-                 (c[0] == 0xf0 && c[1] < 0x90) ||
+    bool wrong = (c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] > 0x9f) || (c[0] == 0xf0 && c[1] < 0x90) ||
                  (c[0] == 0xf4 && c[1] > 0x8f); /* too long, a surrogate, or beyond Unicode */
     return n > 2 && wrong ? 0 : n;
 }

@@ -17,11 +17,11 @@
 enum { WINDOW = 256 * 1024, PACKED = 64 * 1024 };
 
 struct source_input {
-    int fd;             /* -1: memory */
+    int fd; /* -1: memory */
     bool close_fd;
     const char *memory; /* unread bytes of memory */
     size_t memory_left;
-    uint64_t raw;       /* bytes taken from fd or memory */
+    uint64_t raw; /* bytes taken from fd or memory */
     bool gzip;
 #if SMURF_HAVE_ZLIB
     z_stream unpack;
@@ -46,7 +46,8 @@ static smurf_status read_raw(struct source *source, void *out, size_t room, size
         ssize_t n;
         while ((n = read(in->fd, out, room)) < 0 && errno == EINTR) {
             /* A signal may be why the caller wants to stop: ask. */
-            smurf_status status = source->progress ? smurf_progress_tell(source->progress, (double)in->raw, err) : SMURF_OK;
+            smurf_status status =
+                source->progress ? smurf_progress_tell(source->progress, (double)in->raw, err) : SMURF_OK;
             if (status) return status;
         }
         if (n < 0 && errno == EISDIR)
@@ -85,9 +86,10 @@ static smurf_status read_gzip(struct source *source, void *out, size_t room, siz
             if (status) return status;
             if (packed == 0) {
                 if (!in->member_open) break;
-                return smurf_fail(err, SMURF_ERROR_INPUT,
-                                  "%s: gzip data ends too early, after %llu bytes (the file was cut off: fetch it again)",
-                                  source->name, (unsigned long long)in->raw);
+                return smurf_fail(
+                    err, SMURF_ERROR_INPUT,
+                    "%s: gzip data ends too early, after %llu bytes (the file was cut off: fetch it again)",
+                    source->name, (unsigned long long)in->raw);
             }
             z->next_in = in->packed;
             z->avail_in = (uInt)packed;
@@ -164,8 +166,7 @@ smurf_status smurf_source_fill(struct source *source, size_t want, smurf_error *
     while (!status && !source->eof && (size_t)(source->end - source->p) < want) {
         char *end = source->window + (source->end - source->window);
         size_t got = 0, room = source->capacity - SOURCE_PAD - (size_t)(end - source->window);
-        status = source->input->gzip ? read_gzip(source, end, room, &got, err)
-                                     : read_raw(source, end, room, &got, err);
+        status = source->input->gzip ? read_gzip(source, end, room, &got, err) : read_raw(source, end, room, &got, err);
         source->end = end + got;
         source->eof = got == 0;
     }
@@ -198,8 +199,7 @@ static smurf_status start(struct source *source, const struct source_input *from
     return gzip ? start_gzip(source, err) : SMURF_OK;
 }
 
-smurf_status smurf_source_open(struct source *source, const char *path, struct progress *progress,
-                               smurf_error *err)
+smurf_status smurf_source_open(struct source *source, const char *path, struct progress *progress, smurf_error *err)
 {
     bool standard = strcmp(path, "-") == 0;
     *source = (struct source){.name = standard ? "standard input" : path, .progress = progress};
@@ -222,8 +222,7 @@ smurf_status smurf_source_open_memory(struct source *source, const void *bytes, 
                                       smurf_error *err)
 {
     *source = (struct source){.name = name};
-    smurf_status status =
-        start(source, &(struct source_input){.fd = -1, .memory = bytes, .memory_left = size}, err);
+    smurf_status status = start(source, &(struct source_input){.fd = -1, .memory = bytes, .memory_left = size}, err);
     if (status) smurf_source_close(source);
     return status;
 }

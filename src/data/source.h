@@ -17,11 +17,11 @@ enum { SOURCE_PAD = 64 };
 #define SOURCE_LINE_LIMIT ((size_t)1 << 30)
 
 struct source {
-    const char *name;   /* for messages; borrowed */
-    const char *p, *end; /* unread bytes */
-    size_t line;        /* of p, from 1; kept by the reader */
-    bool eof;           /* nothing comes after end */
-    struct progress *progress; /* told as bytes arrive; may be NULL */
+    const char *name;           /* for messages; borrowed */
+    const char *p, *end;        /* unread bytes */
+    size_t line;                /* of p, from 1; kept by the reader */
+    bool eof;                   /* nothing comes after end */
+    struct progress *progress;  /* told as bytes arrive; may be NULL */
     struct source_input *input; /* owned */
     char *window;               /* owned; NULL while reading straight from memory */
     size_t capacity;
@@ -29,8 +29,7 @@ struct source {
 };
 
 /* path "-" is standard input. A directory, or what cannot be opened, is an error. */
-smurf_status smurf_source_open(struct source *source, const char *path, struct progress *progress,
-                               smurf_error *err);
+smurf_status smurf_source_open(struct source *source, const char *path, struct progress *progress, smurf_error *err);
 /* bytes are borrowed until the source is closed; they may be gzip too. */
 smurf_status smurf_source_open_memory(struct source *source, const void *bytes, size_t size, const char *name,
                                       smurf_error *err);

@@ -86,8 +86,8 @@ static smurf_status find_parts(const char *directory, char *path[PARTS], smurf_e
         if (path[part]) {
             const char *base = strrchr(path[part], '/') + 1;
             bool swap = strcmp(base, entry->d_name) > 0; /* the same message whatever the directory's order */
-            status = smurf_fail(err, SMURF_ERROR_INPUT, "'%s' holds two files for %s, '%s' and '%s' (leave one)", directory,
-                                part_names[part], swap ? entry->d_name : base, swap ? base : entry->d_name);
+            status = smurf_fail(err, SMURF_ERROR_INPUT, "'%s' holds two files for %s, '%s' and '%s' (leave one)",
+                                directory, part_names[part], swap ? entry->d_name : base, swap ? base : entry->d_name);
         } else if (asprintf(&path[part], "%s%s%s", directory, slash, entry->d_name) < 0) {
             path[part] = NULL;
             status = smurf_fail_memory(err);
@@ -95,9 +95,9 @@ static smurf_status find_parts(const char *directory, char *path[PARTS], smurf_e
     }
     closedir(dir);
     if (!status && !path[0])
-        status = smurf_fail(err, SMURF_ERROR_INPUT,
-                            "'%s' holds no file called train (put train, dev and test there, such as train.csv)",
-                            directory);
+        status =
+            smurf_fail(err, SMURF_ERROR_INPUT,
+                       "'%s' holds no file called train (put train, dev and test there, such as train.csv)", directory);
     return status;
 }
 

@@ -14,10 +14,9 @@ static const struct {
     const char *name;
     size_t size;
 } types[TENSOR_TYPES] = {
-    [TENSOR_F64] = {"F64", 8},   [TENSOR_F32] = {"F32", 4}, [TENSOR_F16] = {"F16", 2},
-    [TENSOR_BF16] = {"BF16", 2}, [TENSOR_I64] = {"I64", 8}, [TENSOR_I32] = {"I32", 4},
-    [TENSOR_I16] = {"I16", 2},   [TENSOR_I8] = {"I8", 1},   [TENSOR_U64] = {"U64", 8},
-    [TENSOR_U32] = {"U32", 4},   [TENSOR_U16] = {"U16", 2}, [TENSOR_U8] = {"U8", 1},
+    [TENSOR_F64] = {"F64", 8},   [TENSOR_F32] = {"F32", 4}, [TENSOR_F16] = {"F16", 2}, [TENSOR_BF16] = {"BF16", 2},
+    [TENSOR_I64] = {"I64", 8},   [TENSOR_I32] = {"I32", 4}, [TENSOR_I16] = {"I16", 2}, [TENSOR_I8] = {"I8", 1},
+    [TENSOR_U64] = {"U64", 8},   [TENSOR_U32] = {"U32", 4}, [TENSOR_U16] = {"U16", 2}, [TENSOR_U8] = {"U8", 1},
     [TENSOR_BOOL] = {"BOOL", 1},
 };
 
@@ -33,12 +32,10 @@ size_t smurf_tensor_type_size(enum tensor_type type)
 
 size_t smurf_tensor_bytes(const struct tensor *tensor)
 {
-    if ((unsigned)tensor->type >= TENSOR_TYPES || tensor->rank < 0 || tensor->rank > TENSOR_RANK)
-        return SIZE_MAX;
+    if ((unsigned)tensor->type >= TENSOR_TYPES || tensor->rank < 0 || tensor->rank > TENSOR_RANK) return SIZE_MAX;
     size_t bytes = types[tensor->type].size;
     for (int i = 0; i < tensor->rank; i++)
-        if (tensor->shape[i] > PTRDIFF_MAX || __builtin_mul_overflow(bytes, tensor->shape[i], &bytes))
-            return SIZE_MAX;
+        if (tensor->shape[i] > PTRDIFF_MAX || __builtin_mul_overflow(bytes, tensor->shape[i], &bytes)) return SIZE_MAX;
     return bytes > PTRDIFF_MAX ? SIZE_MAX : bytes;
 }
 
@@ -69,28 +66,25 @@ static void describe(char text[KIND_TEXT], const struct tensor *tensor)
     snprintf(text + n, (size_t)(KIND_TEXT - n), "]");
 }
 
-smurf_status smurf_tensors_need(const struct tensor_file *file, const struct tensor *wanted,
-                                const void **data, smurf_error *err)
+smurf_status smurf_tensors_need(const struct tensor_file *file, const struct tensor *wanted, const void **data,
+                                smurf_error *err)
 {
     *data = NULL;
     if (smurf_tensor_bytes(wanted) == SIZE_MAX)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "tensor '%.200s' cannot have this type and shape",
-                          wanted->name);
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "tensor '%.200s' cannot have this type and shape", wanted->name);
     const struct tensor *found = smurf_tensors_find(file, wanted->name);
     char want[KIND_TEXT], have[KIND_TEXT];
     describe(want, wanted);
     if (!found)
-        return smurf_fail(
-            err, SMURF_ERROR_INPUT,
-            "%s: there is no tensor '%.200s', %s is needed (the file was made for something else)",
-            file->name, wanted->name, want);
+        return smurf_fail(err, SMURF_ERROR_INPUT,
+                          "%s: there is no tensor '%.200s', %s is needed (the file was made for something else)",
+                          file->name, wanted->name, want);
     if (found->type != wanted->type || found->rank != wanted->rank ||
         memcmp(found->shape, wanted->shape, (size_t)wanted->rank * sizeof *wanted->shape) != 0) {
         describe(have, found);
-        return smurf_fail(
-            err, SMURF_ERROR_INPUT,
-            "%s: tensor '%.200s' is %s, but %s is needed (the file was made for something else)", file->name,
-            wanted->name, have, want);
+        return smurf_fail(err, SMURF_ERROR_INPUT,
+                          "%s: tensor '%.200s' is %s, but %s is needed (the file was made for something else)",
+                          file->name, wanted->name, have, want);
     }
     *data = found->data;
     return SMURF_OK;

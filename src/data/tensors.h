@@ -83,8 +83,8 @@ smurf_status smurf_tensors_write(const char *path, const struct tensor *tensor, 
    tensor of an open file has its data; after an error there is nothing to close. */
 smurf_status smurf_tensors_open(struct tensor_file *file, const char *path, smurf_error *err);
 /* The same from memory, which is copied; `name` stands for the file in messages. */
-smurf_status smurf_tensors_open_memory(struct tensor_file *file, const void *bytes, size_t size,
-                                       const char *name, smurf_error *err);
+smurf_status smurf_tensors_open_memory(struct tensor_file *file, const void *bytes, size_t size, const char *name,
+                                       smurf_error *err);
 /* An all-zero or closed file may be closed. */
 void smurf_tensors_close(struct tensor_file *file);
 
@@ -92,8 +92,8 @@ void smurf_tensors_close(struct tensor_file *file);
 const struct tensor *smurf_tensors_find(const struct tensor_file *file, const char *name);
 /* The data of the tensor with the name, type and shape of `wanted`, whose own data is not looked at. Without
    one, an error that tells what was wanted and what was found. */
-smurf_status smurf_tensors_need(const struct tensor_file *file, const struct tensor *wanted,
-                                const void **data, smurf_error *err);
+smurf_status smurf_tensors_need(const struct tensor_file *file, const struct tensor *wanted, const void **data,
+                                smurf_error *err);
 /* The value of a text, or NULL. */
 const char *smurf_tensors_text(const struct tensor_file *file, const char *key);
 

@@ -61,12 +61,11 @@ static smurf_status take_header(struct input *in, char **header, size_t *n, smur
     smurf_status status = take(in, &length, LENGTH, &got, err);
     if (status) return status;
     if (got < LENGTH)
-        return smurf_fail(err, SMURF_ERROR_INPUT,
-                          "%s: the file ends after %zu bytes, before its header " CUT_OFF, in->name, got);
+        return smurf_fail(err, SMURF_ERROR_INPUT, "%s: the file ends after %zu bytes, before its header " CUT_OFF,
+                          in->name, got);
     if (length > TENSOR_HEADER_LIMIT)
-        return smurf_fail(err, SMURF_ERROR_INPUT,
-                          "%s: byte 0: a header of %llu bytes, where %d are allowed " DAMAGED, in->name,
-                          (unsigned long long)length, TENSOR_HEADER_LIMIT);
+        return smurf_fail(err, SMURF_ERROR_INPUT, "%s: byte 0: a header of %llu bytes, where %d are allowed " DAMAGED,
+                          in->name, (unsigned long long)length, TENSOR_HEADER_LIMIT);
     *n = (size_t)length;
     if (!in->sized || *n <= in->size - LENGTH) {
         *header = malloc(*n + 1);
@@ -75,9 +74,8 @@ static smurf_status take_header(struct input *in, char **header, size_t *n, smur
         if (status) return status;
     }
     if (in->at == LENGTH + *n) return SMURF_OK;
-    return smurf_fail(err, SMURF_ERROR_INPUT,
-                      "%s: the file ends after %zu bytes, inside its header of %zu " CUT_OFF, in->name,
-                      end_of(in, LENGTH + *n), *n);
+    return smurf_fail(err, SMURF_ERROR_INPUT, "%s: the file ends after %zu bytes, inside its header of %zu " CUT_OFF,
+                      in->name, end_of(in, LENGTH + *n), *n);
 }
 
 /* The bytes of the tensors, `need` of them, into file->data. */
@@ -124,8 +122,8 @@ static smurf_status parse(struct header *header, const char *text, size_t n, smu
     header->json = json_loadb(text, n, JSON_REJECT_DUPLICATES, &why);
     if (header->json) return SMURF_OK;
     if (json_error_code(&why) == json_error_out_of_memory) return smurf_fail_memory(err);
-    return smurf_fail(err, SMURF_ERROR_INPUT, "%s: byte %zu: the header is no JSON: %s " DAMAGED,
-                      header->name, LENGTH + (size_t)(why.position > 0 ? why.position : 0), why.text);
+    return smurf_fail(err, SMURF_ERROR_INPUT, "%s: byte %zu: the header is no JSON: %s " DAMAGED, header->name,
+                      LENGTH + (size_t)(why.position > 0 ? why.position : 0), why.text);
 }
 
 static bool get_size(const json_t *value, size_t *out)
@@ -150,25 +148,23 @@ static bool get_type(const char *name, enum tensor_type *out)
 static bool get_span(struct span *span, const json_t *entry)
 {
     const json_t *shape = json_object_get(entry, "shape"), *offsets = json_object_get(entry, "data_offsets");
-    bool ok = json_object_size(entry) == 3 && json_is_string(json_object_get(entry, "dtype")) &&
-              json_is_array(shape) && json_array_size(offsets) == 2 &&
-              get_size(json_array_get(offsets, 0), &span->begin) &&
+    bool ok = json_object_size(entry) == 3 && json_is_string(json_object_get(entry, "dtype")) && json_is_array(shape) &&
+              json_array_size(offsets) == 2 && get_size(json_array_get(offsets, 0), &span->begin) &&
               get_size(json_array_get(offsets, 1), &span->end) && span->begin <= span->end;
     for (size_t i = 0; ok && i < json_array_size(shape); i++)
         ok = get_size(json_array_get(shape, i), &span->tensor.shape[i < TENSOR_RANK ? i : 0]);
     return ok;
 }
 
-static smurf_status parse_span(const struct header *header, struct span *span, const char *name,
-                               const json_t *entry, smurf_error *err)
+static smurf_status parse_span(const struct header *header, struct span *span, const char *name, const json_t *entry,
+                               smurf_error *err)
 {
     const char *file = header->name;
     if (!*name || !get_span(span, entry))
-        return smurf_fail(
-            err, SMURF_ERROR_INPUT,
-            "%s: in the header: tensor '%.200s' needs a name, a dtype (text), a shape (sizes) and "
-            "data_offsets (begin, end) " DAMAGED,
-            file, name);
+        return smurf_fail(err, SMURF_ERROR_INPUT,
+                          "%s: in the header: tensor '%.200s' needs a name, a dtype (text), a shape (sizes) and "
+                          "data_offsets (begin, end) " DAMAGED,
+                          file, name);
     const char *type = json_string_value(json_object_get(entry, "dtype"));
     size_t rank = json_array_size(json_object_get(entry, "shape"));
     if (rank > TENSOR_RANK)
@@ -186,13 +182,11 @@ static smurf_status parse_span(const struct header *header, struct span *span, c
     size_t bytes = smurf_tensor_bytes(&span->tensor);
     if (bytes == SIZE_MAX)
         return smurf_fail(err, SMURF_ERROR_INPUT,
-                          "%s: in the header: tensor '%.200s' is too large for any file " DAMAGED, file,
-                          name);
+                          "%s: in the header: tensor '%.200s' is too large for any file " DAMAGED, file, name);
     if (bytes != span->end - span->begin)
-        return smurf_fail(
-            err, SMURF_ERROR_INPUT,
-            "%s: byte %zu: tensor '%.200s' has %zu bytes, but its type and shape make %zu " DAMAGED, file,
-            header->size + span->begin, name, span->end - span->begin, bytes);
+        return smurf_fail(err, SMURF_ERROR_INPUT,
+                          "%s: byte %zu: tensor '%.200s' has %zu bytes, but its type and shape make %zu " DAMAGED, file,
+                          header->size + span->begin, name, span->end - span->begin, bytes);
     return SMURF_OK;
 }
 
@@ -222,13 +216,12 @@ static smurf_status parse_spans(struct header *header, smurf_error *err)
     for (size_t i = 0; i < header->spans; i++) {
         const struct span *span = &header->span[i];
         if (span->begin < at)
-            return smurf_fail(err, SMURF_ERROR_INPUT,
-                              "%s: byte %zu: tensors '%.200s' and '%.200s' overlap " DAMAGED, header->name,
-                              header->size + span->begin, span[-1].tensor.name, span->tensor.name);
+            return smurf_fail(err, SMURF_ERROR_INPUT, "%s: byte %zu: tensors '%.200s' and '%.200s' overlap " DAMAGED,
+                              header->name, header->size + span->begin, span[-1].tensor.name, span->tensor.name);
         if (span->begin > at)
             return smurf_fail(err, SMURF_ERROR_INPUT,
-                              "%s: byte %zu: %zu bytes before tensor '%.200s' belong to none " DAMAGED,
-                              header->name, header->size + at, span->begin - at, span->tensor.name);
+                              "%s: byte %zu: %zu bytes before tensor '%.200s' belong to none " DAMAGED, header->name,
+                              header->size + at, span->begin - at, span->tensor.name);
         at = span->end;
     }
     return SMURF_OK;
@@ -255,10 +248,9 @@ static smurf_status keep_texts(struct tensor_file *file, const json_t *header, s
         const char *key = json_object_iter_key(it);
         const json_t *value = json_object_iter_value(it);
         if (!json_is_string(value))
-            return smurf_fail(
-                err, SMURF_ERROR_INPUT,
-                "%s: in the header: '%.200s' of \"__metadata__\" is no text (put the value in quotes)",
-                file->name, key);
+            return smurf_fail(err, SMURF_ERROR_INPUT,
+                              "%s: in the header: '%.200s' of \"__metadata__\" is no text (put the value in quotes)",
+                              file->name, key);
         text->key = keep_text(file, key);
         text->value = keep_text(file, json_string_value(value));
         if (!text->key || !text->value) return smurf_fail_memory(err);
@@ -296,9 +288,8 @@ static smurf_status fail_cut(const struct input *in, const struct header *header
 {
     size_t need = header->size + header->span[header->spans - 1].end, end = end_of(in, need), i = 0;
     while (header->size + header->span[i].end <= end) i++;
-    return smurf_fail(err, SMURF_ERROR_INPUT,
-                      "%s: the file ends after %zu of %zu bytes, in tensor '%.200s' " CUT_OFF, in->name, end,
-                      need, header->span[i].tensor.name);
+    return smurf_fail(err, SMURF_ERROR_INPUT, "%s: the file ends after %zu of %zu bytes, in tensor '%.200s' " CUT_OFF,
+                      in->name, end, need, header->span[i].tensor.name);
 }
 
 static smurf_status load(struct tensor_file *file, struct input *in, smurf_error *err)
@@ -325,9 +316,8 @@ static smurf_status load(struct tensor_file *file, struct input *in, smurf_error
     }
     status = take(in, &extra, 1, &got, err);
     if (!status && got)
-        status =
-            smurf_fail(err, SMURF_ERROR_INPUT, "%s: byte %zu: there is more behind the last tensor " DAMAGED,
-                       in->name, header.size + need);
+        status = smurf_fail(err, SMURF_ERROR_INPUT, "%s: byte %zu: there is more behind the last tensor " DAMAGED,
+                            in->name, header.size + need);
     if (!status) status = keep_tensors(file, &header, err);
 done:
     json_decref(header.json);
@@ -358,8 +348,8 @@ smurf_status smurf_tensors_open(struct tensor_file *file, const char *path, smur
     return status;
 }
 
-smurf_status smurf_tensors_open_memory(struct tensor_file *file, const void *bytes, size_t size,
-                                       const char *name, smurf_error *err)
+smurf_status smurf_tensors_open_memory(struct tensor_file *file, const void *bytes, size_t size, const char *name,
+                                       smurf_error *err)
 {
     *file = (struct tensor_file){0};
     struct input in = {.name = name, .fd = -1, .memory = bytes, .sized = true, .size = size};

@@ -16,8 +16,8 @@ static smurf_status add(json_t *object, const char *what, const char *key, json_
     smurf_status status = SMURF_OK;
     json_t *checked = key ? json_string(key) : NULL; /* NULL too where the text is no UTF-8 */
     if (!checked)
-        status = smurf_fail(err, SMURF_ERROR_ARGUMENT, "the %s '%.200s' cannot be written: it must be UTF-8",
-                            what, key ? key : "");
+        status = smurf_fail(err, SMURF_ERROR_ARGUMENT, "the %s '%.200s' cannot be written: it must be UTF-8", what,
+                            key ? key : "");
     else if (json_object_get(object, key))
         status = smurf_fail(err, SMURF_ERROR_ARGUMENT, "the %s '%.200s' is there twice", what, key);
     else if (!value || json_object_set(object, key, value) != 0)
@@ -34,10 +34,10 @@ static smurf_status add_texts(json_t *header, const struct tensor_text *text, si
     smurf_status status = object ? SMURF_OK : smurf_fail_memory(err);
     for (size_t i = 0; i < texts && !status; i++) {
         json_t *value = text[i].value ? json_string(text[i].value) : NULL;
-        status = value ? add(object, "key", text[i].key, value, err)
-                       : smurf_fail(err, SMURF_ERROR_ARGUMENT,
-                                    "the text of '%.200s' cannot be written: it must be UTF-8",
-                                    text[i].key ? text[i].key : "");
+        status = value
+                     ? add(object, "key", text[i].key, value, err)
+                     : smurf_fail(err, SMURF_ERROR_ARGUMENT, "the text of '%.200s' cannot be written: it must be UTF-8",
+                                  text[i].key ? text[i].key : "");
     }
     if (!status) status = add(header, "key", "__metadata__", json_incref(object), err);
     json_decref(object);
@@ -52,8 +52,7 @@ static smurf_status add_tensor(json_t *header, const struct tensor *tensor, size
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "a tensor cannot have the name '%s'",
                           tensor->name ? tensor->name : "");
     if (bytes > PTRDIFF_MAX - begin)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "tensor '%.200s' cannot have this type and shape",
-                          tensor->name);
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "tensor '%.200s' cannot have this type and shape", tensor->name);
     if (bytes && !tensor->data)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "tensor '%.200s' has no data", tensor->name);
     *at += bytes;
@@ -63,14 +62,14 @@ static smurf_status add_tensor(json_t *header, const struct tensor *tensor, size
             json_decref(shape);
             return smurf_fail_memory(err);
         }
-    json_t *entry = json_pack("{s:s, s:o, s:[I, I]}", "dtype", smurf_tensor_type_name(tensor->type), "shape",
-                              shape, "data_offsets", (json_int_t)begin, (json_int_t)*at);
+    json_t *entry = json_pack("{s:s, s:o, s:[I, I]}", "dtype", smurf_tensor_type_name(tensor->type), "shape", shape,
+                              "data_offsets", (json_int_t)begin, (json_int_t)*at);
     return add(header, "tensor", tensor->name, entry, err);
 }
 
 /* The header as text, unpadded; freed by the caller. */
-static smurf_status make_header(char **out, const struct tensor *tensor, size_t tensors,
-                                const struct tensor_text *text, size_t texts, smurf_error *err)
+static smurf_status make_header(char **out, const struct tensor *tensor, size_t tensors, const struct tensor_text *text,
+                                size_t texts, smurf_error *err)
 {
     json_t *header = json_object();
     smurf_status status = header ? add_texts(header, text, texts, err) : smurf_fail_memory(err);
@@ -91,9 +90,9 @@ smurf_status smurf_tensors_write(const char *path, const struct tensor *tensor, 
     if (status) return status;
     size_t used = strlen(header), pad = (ALIGN - (LENGTH + used) % ALIGN) % ALIGN;
     if (used + pad > TENSOR_HEADER_LIMIT)
-        status = smurf_fail(err, SMURF_ERROR_ARGUMENT,
-                            "cannot write '%s': names and texts take %zu bytes, %d are allowed", path,
-                            used + pad, TENSOR_HEADER_LIMIT);
+        status =
+            smurf_fail(err, SMURF_ERROR_ARGUMENT, "cannot write '%s': names and texts take %zu bytes, %d are allowed",
+                       path, used + pad, TENSOR_HEADER_LIMIT);
     else
         status = smurf_sink_open(&sink, path, false, err);
     if (!status) {

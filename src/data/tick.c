@@ -142,8 +142,7 @@ static struct step noisy_divisor(struct step a, struct step b)
 /* Walks up the gaps, each true to within noise, sharpening the step as they grow: a gap of k steps gives it
    to within noise/k. Stops at the first gap that is no multiple and sets *rest to what is over; else returns
    n. Gaps too long for the step known so far are passed over and counted in *unjudged. */
-static size_t sharpen(struct step *step, const double *x, size_t n, double noise, struct step *rest,
-                      size_t *unjudged)
+static size_t sharpen(struct step *step, const double *x, size_t n, double noise, struct step *rest, size_t *unjudged)
 {
     *unjudged = 0;
     for (size_t i = 0; i < n; i++) {
@@ -195,8 +194,7 @@ static double simplest_fraction(struct step step)
 static double find_tick(const struct pair *pair, double *x, size_t n)
 {
     double units = last_decimal(pair, n), one = units > 0 ? units : 1;
-    const double noise[] = {units > 0 ? 1.01 : 0x1p-48 * farthest(pair, n),
-                            0x1p-23 * farthest(pair, n) * one};
+    const double noise[] = {units > 0 ? 1.01 : 0x1p-48 * farthest(pair, n), 0x1p-23 * farthest(pair, n) * one};
     int kind = units <= 0 && are_floats(pair, n) ? 1 : 0; /* 0: last decimal or double, 1: float */
     n = sorted_gaps(x, pair, n, units);
     if (n == 0 || x[n - 1] <= 0) return 0;

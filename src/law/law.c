@@ -18,8 +18,7 @@ static double into_support(const struct law *law, double gap)
 }
 
 /* out = f(gap), `outside` for gaps out of the support, NaN for NaN. */
-static void eval(const struct law *law, law_function *f, const double *gap, double *out, size_t n,
-                 double outside)
+static void eval(const struct law *law, law_function *f, const double *gap, double *out, size_t n, double outside)
 {
     double inside[PIECE];
     bool moved[PIECE];

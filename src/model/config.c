@@ -17,14 +17,15 @@ enum setting_kind { SETTING_COUNT, SETTING_NUMBER, SETTING_WORD, SETTING_CHOICE,
 struct setting {
     const char *name;
     enum setting_kind kind;
-    size_t at;            /* offset in the config */
-    double low, high;     /* of numbers and counts */
-    const char *choices;  /* the words there are, of a choice in the order of their numbers */
+    size_t at;           /* offset in the config */
+    double low, high;    /* of numbers and counts */
+    const char *choices; /* the words there are, of a choice in the order of their numbers */
     const char *about;
 };
 
-#define AT(field) offsetof(smurf_train_config, field)
+#define AT(field)  offsetof(smurf_train_config, field)
 #define WORD(name) #name " "
+/* clang-format off */
 static const struct setting settings[] = {
     {"width", SETTING_COUNT, AT(width), 2, 4096, NULL, "width of the encoder, an even number"},
     {"heads", SETTING_COUNT, AT(heads), 1, 256, NULL, "attention heads"},
@@ -57,6 +58,7 @@ static const struct setting settings[] = {
     {"epochs", SETTING_COUNT, AT(epochs), 1, 1e6, NULL, "epochs at most"},
     {"patience", SETTING_COUNT, AT(patience), 0, 1e6, NULL, "epochs without a better dev loss before stopping; 0: never stop"},
 };
+/* clang-format on */
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
 void smurf_train_config_init(smurf_train_config *c)
@@ -243,9 +245,7 @@ smurf_status smurf_train_config_get(const smurf_train_config *config, const char
         memcpy(&flag, field, sizeof flag);
         write_choice(s, flag, text, n);
         break;
-    default:
-        memcpy(&count, field, sizeof count);
-        snprintf(text, n, "%zu", count);
+    default: memcpy(&count, field, sizeof count); snprintf(text, n, "%zu", count);
     }
     return SMURF_OK;
 }
@@ -266,8 +266,9 @@ smurf_status smurf_train_config_check(const smurf_train_config *given, smurf_err
     if (mle && c.score)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "objective mle needs an intensity: leave out head=score");
     if (dsm && c.multiplicative && c.scale == SMURF_SCALE_LOG)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
-                          "multiplicative noise needs gaps above 0: use scale none or mean (log time has additive noise)");
+        return smurf_fail(
+            err, SMURF_ERROR_ARGUMENT,
+            "multiplicative noise needs gaps above 0: use scale none or mean (log time has additive noise)");
     if (!(c.rate > 0)) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "rate must be above 0");
     return SMURF_OK;
 }

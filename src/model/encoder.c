@@ -1,10 +1,10 @@
 /*
  * encoder.c - see encoder.h.
  *
- * Rows are independent of each other in all but attention, so a layer is two parallel loops forward (rows up to the queries,
- * keys and values; attention by sequence and head; then rows again, joined with the next layer's first) and three backward. Rows are
- * cut into chunks that depend on n only. Gradients of weights are sums over all rows: each block of outputs is one product, done
- * by one thread, so every sum has one order.
+ * Rows are independent of each other in all but attention, so a layer is two parallel loops forward (rows up to the
+ * queries, keys and values; attention by sequence and head; then rows again, joined with the next layer's first) and
+ * three backward. Rows are cut into chunks that depend on n only. Gradients of weights are sums over all rows: each
+ * block of outputs is one product, done by one thread, so every sum has one order.
  */
 #include "model/encoder.h"
 
@@ -25,23 +25,23 @@ enum { CHUNK = 24, BLOCK = 32 };
 
 /* Activations of one layer. */
 struct layer_memory {
-    real *in;           /* (n x width) */
+    real *in;            /* (n x width) */
     real *q, *k, *v, *o; /* (n x heads*head_width) */
-    real *lse;          /* (n x heads) */
-    real *s1, *x1;      /* (n x width): before and after the first norm */
-    real *f;            /* (n x inner): before the activation */
-    real *s2;           /* (n x width): before the second norm */
+    real *lse;           /* (n x heads) */
+    real *s1, *x1;       /* (n x width): before and after the first norm */
+    real *f;             /* (n x inner): before the activation */
+    real *s2;            /* (n x width): before the second norm */
 };
 
 struct memory {
     struct layer_memory layer[LAYERS_MOST];
-    real *z, *x;       /* (n x width): temporal encoding; output of the last layer */
-    real *gap_h;       /* (n x GAP_UNITS) */
+    real *z, *x;                      /* (n x width): temporal encoding; output of the last layer */
+    real *gap_h;                      /* (n x GAP_UNITS) */
     real *dx, *dx1, *ds1, *dy1, *dy2; /* (n x width) */
-    real *g, *df;      /* (n x inner) */
-    real *dq, *dk, *dv, *dout; /* (n x heads*head_width) */
-    real *delta;       /* (n x heads) */
-    real *scratch;     /* of attention */
+    real *g, *df;                     /* (n x inner) */
+    real *dq, *dk, *dv, *dout;        /* (n x heads*head_width) */
+    real *delta;                      /* (n x heads) */
+    real *scratch;                    /* of attention */
     size_t used;
 };
 
@@ -115,7 +115,8 @@ static struct op_dropout drop_of(const struct pass *p, size_t layer, enum drop w
     return (struct op_dropout){p->s->dropout, layer * DROPS + which};
 }
 
-/* x (rows i0 .. i0+n-1 of a tensor, d wide) times the mask, some rows at a time. Rows start at multiples of 8 elements of it. */
+/* x (rows i0 .. i0+n-1 of a tensor, d wide) times the mask, some rows at a time. Rows start at multiples of 8 elements
+ * of it. */
 static void drop_rows(const struct pass *p, struct op_dropout drop, size_t i0, size_t n, size_t d, real *x)
 {
     enum { PIECE = 2048 };
@@ -185,12 +186,14 @@ static void start_rows(const struct pass *p, const struct encoder_input *input, 
     OP(temporal_forward)(n, d, input->time + i0, p->m->z + i0 * d);
     OP(embed_forward)(n, d, input->type + i0, p->slab + p->at->embedding, x);
     if (p->s->gap_feature)
-        OP(gap_feature_forward)(n, d, GAP_UNITS, (const real *)input->gap + i0, p->slab + p->at->gap_v,
-                                p->slab + p->at->gap_c, p->slab + p->at->gap_table, p->m->gap_h + i0 * GAP_UNITS, x);
+        OP(gap_feature_forward)
+        (n, d, GAP_UNITS, (const real *)input->gap + i0, p->slab + p->at->gap_v, p->slab + p->at->gap_c,
+         p->slab + p->at->gap_table, p->m->gap_h + i0 * GAP_UNITS, x);
 }
 
-const real *OP(encoder_forward)(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
-                                const real *slab, const struct encoder_input *input, real *memory)
+const real *OP(encoder_forward)(const struct op_run *run, const struct encoder_shape *shape,
+                                const struct encoder_params *at, const real *slab, const struct encoder_input *input,
+                                real *memory)
 {
     struct memory m;
     lay_out(&m, shape, input->n, run->threads, memory);
@@ -207,8 +210,9 @@ const real *OP(encoder_forward)(const struct op_run *run, const struct encoder_s
             if (l < shape->layers) project_rows(&p, l, i0, n, m.x + i0 * d);
         }
         if (l < shape->layers)
-            OP(attention_forward)(run, &input->rows, shape->heads, shape->head_width, drop_of(&p, l, DROP_ATTENTION),
-                                  m.layer[l].q, m.layer[l].k, m.layer[l].v, m.layer[l].o, m.layer[l].lse, m.scratch);
+            OP(attention_forward)
+            (run, &input->rows, shape->heads, shape->head_width, drop_of(&p, l, DROP_ATTENTION), m.layer[l].q,
+             m.layer[l].k, m.layer[l].v, m.layer[l].o, m.layer[l].lse, m.scratch);
     }
     return m.x;
 }
@@ -325,9 +329,9 @@ void OP(encoder_backward)(const struct op_run *run, const struct encoder_shape *
             size_t i0 = op_chunk_start(input->n, chunks, c), i1 = op_chunk_start(input->n, chunks, c + 1);
             unfinish_rows(&p, l, i0, i1 - i0);
         }
-        OP(attention_backward)(run, &input->rows, shape->heads, shape->head_width, drop_of(&p, l, DROP_ATTENTION),
-                               m.layer[l].q, m.layer[l].k, m.layer[l].v, m.layer[l].o, m.layer[l].lse, m.dout, m.dq, m.dk,
-                               m.dv, m.delta, m.scratch);
+        OP(attention_backward)
+        (run, &input->rows, shape->heads, shape->head_width, drop_of(&p, l, DROP_ATTENTION), m.layer[l].q, m.layer[l].k,
+         m.layer[l].v, m.layer[l].o, m.layer[l].lse, m.dout, m.dq, m.dk, m.dv, m.delta, m.scratch);
         gradients(&p, l, grad, other);
         real *swap = m.dx;
         m.dx = other;
@@ -336,7 +340,8 @@ void OP(encoder_backward)(const struct op_run *run, const struct encoder_shape *
     OP(embed_gradient)(input->n, shape->width, input->type, m.dx, grad + at->embedding);
     if (shape->gap_feature) {
         real dgap[GAP_UNITS];
-        OP(gap_feature_gradient)(input->n, shape->width, GAP_UNITS, input->gap, slab + at->gap_table, m.gap_h, m.dx,
-                                 grad + at->gap_v, grad + at->gap_c, grad + at->gap_table, dgap);
+        OP(gap_feature_gradient)
+        (input->n, shape->width, GAP_UNITS, input->gap, slab + at->gap_table, m.gap_h, m.dx, grad + at->gap_v,
+         grad + at->gap_c, grad + at->gap_table, dgap);
     }
 }

@@ -26,14 +26,14 @@ struct encoder_shape {
 
 /* Offsets of the parameters in the slab. */
 struct encoder_layer {
-    size_t query, key, value;             /* (heads*head_width x width) */
-    size_t out, out_bias;                 /* (width x heads*head_width), (width) */
-    size_t gain1, bias1, gain2, bias2;    /* (width) */
-    size_t inner, inner_bias;             /* (inner x width), (inner) */
-    size_t outer, outer_bias;             /* (width x inner), (width) */
+    size_t query, key, value;          /* (heads*head_width x width) */
+    size_t out, out_bias;              /* (width x heads*head_width), (width) */
+    size_t gain1, bias1, gain2, bias2; /* (width) */
+    size_t inner, inner_bias;          /* (inner x width), (inner) */
+    size_t outer, outer_bias;          /* (width x inner), (width) */
 };
 struct encoder_params {
-    size_t embedding;          /* (types x width) */
+    size_t embedding; /* (types x width) */
     size_t gap_v, gap_c, gap_table;
     struct encoder_layer layer[LAYERS_MOST];
 };
@@ -46,16 +46,17 @@ struct encoder_input {
     struct op_rows rows;
     size_t n;
     const uint32_t *type;
-    const double *time;  /* as the temporal encoding sees it */
-    const void *gap;     /* (n) real: standardised log gap before, NaN for none; NULL without gap feature */
+    const double *time; /* as the temporal encoding sees it */
+    const void *gap;    /* (n) real: standardised log gap before, NaN for none; NULL without gap feature */
 };
 
 /* Reals of memory that a forward and backward pass over up to n events need (forward alone: less). */
 size_t OP(encoder_memory)(const struct encoder_shape *shape, size_t n, int threads);
 
 /* h (n x width) is returned, in `memory`, which must stay untouched until the backward pass. */
-const real *OP(encoder_forward)(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
-                                const real *slab, const struct encoder_input *input, real *memory);
+const real *OP(encoder_forward)(const struct op_run *run, const struct encoder_shape *shape,
+                                const struct encoder_params *at, const real *slab, const struct encoder_input *input,
+                                real *memory);
 /* dh (n x width) is used up; gradients are added to grad (a slab). */
 void OP(encoder_backward)(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
                           const real *slab, const struct encoder_input *input, real *memory, real *dh, real *grad);

@@ -57,6 +57,6 @@ void OP(head_gradient)(const struct head_params *at, size_t width, size_t n, int
                 {d->b, width, at->b, at->b_bias},
                 {d->type_a, half, at->type_a, at->type_a_bias},
                 {d->type_b, half, at->type_b, at->type_b_bias}};
-    OP(linear_gradient)(n, width, map[which].out, h, map[which].dy, 0, map[which].out, grad + map[which].w,
-                        grad + map[which].bias);
+    OP(linear_gradient)
+    (n, width, map[which].out, h, map[which].dy, 0, map[which].out, grad + map[which].w, grad + map[which].bias);
 }

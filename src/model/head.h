@@ -14,10 +14,10 @@ enum parametrisation { PARAM_INTENSITY, PARAM_SCORE };
 
 /* Offsets in the slab. */
 struct head_params {
-    size_t a, a_bias, b, b_bias;             /* (width x width), (width) */
-    size_t w, c;                             /* (width), (1) */
+    size_t a, a_bias, b, b_bias;                     /* (width x width), (width) */
+    size_t w, c;                                     /* (width), (1) */
     size_t type_a, type_a_bias, type_b, type_b_bias; /* (type_width x width), (type_width) */
-    size_t type_w, type_c;                   /* (types x type_width), (types) */
+    size_t type_w, type_c;                           /* (types x type_width), (types) */
 };
 
 void smurf_head_params(size_t types, size_t width, struct params *params, struct head_params *out);

@@ -1,7 +1,8 @@
 /*
  * model_file.c - see model_file.h.
  *
- * The file is safetensors: weights as F32 under their names, and the text "smurf", a JSON object with all that is not a weight.
+ * The file is safetensors: weights as F32 under their names, and the text "smurf", a JSON object with all that is not a
+ * weight.
  */
 #include "model/model_file.h"
 
@@ -113,19 +114,22 @@ json_t *smurf_model_to_json(const smurf_model *m)
 
 static smurf_status broken(const char *file, const char *what, smurf_error *err)
 {
-    return smurf_fail(err, SMURF_ERROR_INPUT, "%s: the text 'smurf' has no valid '%s': this is no model of smurf, or a damaged one",
-                      file, what);
+    return smurf_fail(err, SMURF_ERROR_INPUT,
+                      "%s: the text 'smurf' has no valid '%s': this is no model of smurf, or a damaged one", file,
+                      what);
 }
 
 static bool scale_from_json(smurf_scale *out, smurf_scale_kind kind, const json_t *json)
 {
-    *out = (smurf_scale){kind, json_number_value(json_object_get(json, "mean")),
-                         json_number_value(json_object_get(json, "mu")), json_number_value(json_object_get(json, "sd"))};
+    *out =
+        (smurf_scale){kind, json_number_value(json_object_get(json, "mean")),
+                      json_number_value(json_object_get(json, "mu")), json_number_value(json_object_get(json, "sd"))};
     return json_integer_value(json_object_get(json, "kind")) == (json_int_t)kind && out->mean > 0 && out->sd > 0 &&
            isfinite(out->mean) && isfinite(out->mu) && isfinite(out->sd);
 }
 
-static smurf_status settings_from_json(smurf_train_config *config, const json_t *json, const char *file, smurf_error *err)
+static smurf_status settings_from_json(smurf_train_config *config, const json_t *json, const char *file,
+                                       smurf_error *err)
 {
     const char *key;
     json_t *value;
@@ -160,22 +164,31 @@ static smurf_status names_from_json(smurf_model *m, const json_t *json, const ch
 void smurf_model_shape(smurf_model *m)
 {
     const smurf_train_config *c = &m->config;
-    struct encoder_shape shape = {m->types, c->width,   c->heads, c->head_width, c->layers,
-                                  c->inner, c->relu ? ACTIVATION_RELU : ACTIVATION_GELU, c->dropout, c->gap_feature != 0};
+    struct encoder_shape shape = {m->types,
+                                  c->width,
+                                  c->heads,
+                                  c->head_width,
+                                  c->layers,
+                                  c->inner,
+                                  c->relu ? ACTIVATION_RELU : ACTIVATION_GELU,
+                                  c->dropout,
+                                  c->gap_feature != 0};
     smurf_model_init(&m->model, &shape, c->score ? PARAM_SCORE : PARAM_INTENSITY);
 }
 
 static smurf_status read_json(smurf_model *m, const json_t *json, const char *file, smurf_error *err)
 {
     if (json_integer_value(json_object_get(json, "format")) != FORMAT_VERSION)
-        return smurf_fail(err, SMURF_ERROR_INPUT, "%s: format %lld of models is not known to this version of smurf (%d is)", file,
+        return smurf_fail(err, SMURF_ERROR_INPUT,
+                          "%s: format %lld of models is not known to this version of smurf (%d is)", file,
                           (long long)json_integer_value(json_object_get(json, "format")), FORMAT_VERSION);
     smurf_status status = settings_from_json(&m->config, json_object_get(json, "settings"), file, err);
     if (status) return status;
     json_int_t types = json_integer_value(json_object_get(json, "types"));
     if (types < 1 || types > 1 << 24) return broken(file, "types", err);
     m->types = (uint32_t)types;
-    if (!scale_from_json(&m->view.scale, m->config.scale, json_object_get(json, "scale"))) return broken(file, "scale", err);
+    if (!scale_from_json(&m->view.scale, m->config.scale, json_object_get(json, "scale")))
+        return broken(file, "scale", err);
     if (!scale_from_json(&m->view.feature, SMURF_SCALE_LOG, json_object_get(json, "feature")))
         return broken(file, "feature", err);
     m->view.raw_clock = m->config.raw_clock != 0;
@@ -188,7 +201,8 @@ static smurf_status read_json(smurf_model *m, const json_t *json, const char *fi
     json_int_t epoch = json_integer_value(json_object_get(json, "epoch"));
     if (epoch < 0) return broken(file, "epoch", err);
     m->epoch = (size_t)epoch;
-    m->dev_loss = json_is_number(json_object_get(json, "dev_loss")) ? json_number_value(json_object_get(json, "dev_loss")) : NAN;
+    m->dev_loss =
+        json_is_number(json_object_get(json, "dev_loss")) ? json_number_value(json_object_get(json, "dev_loss")) : NAN;
     m->calendar = json_is_true(json_object_get(json, "calendar"));
     const char *print = json_string_value(json_object_get(json, "fingerprint"));
     m->fingerprint = print ? strtoull(print, NULL, 16) : 0;
@@ -251,8 +265,8 @@ static bool all_finite(const float *value, size_t n)
     return true;
 }
 
-smurf_status smurf_model_fetch(const struct model *model, const struct tensor_file *file, const char *prefix, float *slab,
-                               smurf_error *err)
+smurf_status smurf_model_fetch(const struct model *model, const struct tensor_file *file, const char *prefix,
+                               float *slab, smurf_error *err)
 {
     for (size_t i = 0; i < model->params.count; i++) {
         const struct param *p = &model->params.entry[i];
@@ -263,9 +277,10 @@ smurf_status smurf_model_fetch(const struct model *model, const struct tensor_fi
         smurf_status status = smurf_tensors_need(file, &wanted, &data, err);
         if (status) return status;
         if (!all_finite(data, p->size))
-            return smurf_fail(err, SMURF_ERROR_INPUT,
-                              "%s: tensor '%s' holds a value that is not finite (the file is damaged: copy or train it again)",
-                              file->name, name);
+            return smurf_fail(
+                err, SMURF_ERROR_INPUT,
+                "%s: tensor '%s' holds a value that is not finite (the file is damaged: copy or train it again)",
+                file->name, name);
         if (slab) memcpy(slab + p->at, data, p->size * sizeof *slab);
     }
     return SMURF_OK;
@@ -279,10 +294,11 @@ smurf_status smurf_model_save(const smurf_model *model, const char *path, smurf_
     struct tensor tensors[PARAMS_MOST];
     json_t *json = smurf_model_to_json(model);
     char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
-    smurf_status status = text ? smurf_model_list(&model->model, model->slab, "", tensors, &arena, err) : smurf_fail_memory(err);
+    smurf_status status =
+        text ? smurf_model_list(&model->model, model->slab, "", tensors, &arena, err) : smurf_fail_memory(err);
     if (!status)
-        status = smurf_tensors_write(path, tensors, model->model.params.count,
-                                     &(struct tensor_text){"smurf", text}, 1, err);
+        status =
+            smurf_tensors_write(path, tensors, model->model.params.count, &(struct tensor_text){"smurf", text}, 1, err);
     free(text);
     json_decref(json);
     smurf_arena_release(&arena);
@@ -295,8 +311,8 @@ smurf_status smurf_model_open(smurf_model **out, const struct tensor_file *file,
     const char *text = smurf_tensors_text(file, "smurf");
     json_t *json = text ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
     if (!json)
-        return smurf_fail(err, SMURF_ERROR_INPUT, "%s: there is no text 'smurf' of JSON in it: this is no model of smurf",
-                          file->name);
+        return smurf_fail(err, SMURF_ERROR_INPUT,
+                          "%s: there is no text 'smurf' of JSON in it: this is no model of smurf", file->name);
     smurf_status status = smurf_model_from_json(out, json, file->name, err);
     if (!status) status = smurf_model_fetch(&(*out)->model, file, "", NULL, err);
     if (!status) status = smurf_model_allocate(*out, err);

@@ -35,14 +35,14 @@ smurf_status smurf_model_allocate(smurf_model *model, smurf_error *err);
 /* A model from an open file. */
 smurf_status smurf_model_open(smurf_model **out, const struct tensor_file *file, smurf_error *err);
 
-/* One tensor for each parameter, of a slab laid out by the model's table, named prefix + name. tensors has room for all. The
-   names are kept in `arena`. */
+/* One tensor for each parameter, of a slab laid out by the model's table, named prefix + name. tensors has room for
+   all. The names are kept in `arena`. */
 smurf_status smurf_model_list(const struct model *model, const float *slab, const char *prefix, struct tensor *tensors,
                               struct arena *arena, smurf_error *err);
-/* Copies the tensors named prefix + name into a slab; one that is missing, of another shape or not finite is an error. slab NULL:
-   only looks at them, so that no memory is taken on a file's word alone. */
-smurf_status smurf_model_fetch(const struct model *model, const struct tensor_file *file, const char *prefix, float *slab,
-                               smurf_error *err);
+/* Copies the tensors named prefix + name into a slab; one that is missing, of another shape or not finite is an error.
+   slab NULL: only looks at them, so that no memory is taken on a file's word alone. */
+smurf_status smurf_model_fetch(const struct model *model, const struct tensor_file *file, const char *prefix,
+                               float *slab, smurf_error *err);
 /* A hash of times, types and what is scored. */
 uint64_t smurf_data_fingerprint(const smurf_data *data);
 

@@ -1,8 +1,8 @@
 /*
  * params.h - the table of a model's parameters: named views into one slab.
  *
- * The slab is an array of floats (or of doubles in tests); gradients and moments have the same shape, so one table serves
- * all of them.
+ * The slab is an array of floats (or of doubles in tests); gradients and moments have the same shape, so one table
+ * serves all of them.
  */
 #ifndef SMURF_MODEL_PARAMS_H
 #define SMURF_MODEL_PARAMS_H

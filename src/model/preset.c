@@ -20,17 +20,19 @@ struct published {
     smurf_scale_kind scale;
 };
 
+/* clang-format off */
 static const struct published published[] = {
     {"stackoverflow", 4, 4, 64, 16, 256, 4, {1e-4, 1e-4}, {50, 60}, {0.1, 0.1}, 5, 0, SMURF_SCALE_NONE},
     {"retweet", 3, 3, 64, 16, 256, 16, {5e-3, 5e-4}, {50, 70}, {0.05, 0.1}, 5, 0.1, SMURF_SCALE_LOG},
     {"mimic", 3, 3, 64, 16, 256, 1, {1e-4, 1e-4}, {50, 70}, {0.1, 0.1}, 3, 0.1, SMURF_SCALE_MEAN},
     {"financial", 6, 6, 128, 64, 2048, 1, {1e-4, 1e-4}, {50, 50}, {0.05, 0.01}, 5, 0.1, SMURF_SCALE_LOG},
 };
+/* clang-format on */
 enum { PUBLISHED = sizeof published / sizeof *published };
 
-static const char *const names[] = {"default",
-                                    "paper-stackoverflow", "paper-retweet", "paper-mimic", "paper-financial",
-                                    "program-stackoverflow", "program-retweet", "program-mimic", "program-financial"};
+static const char *const names[] = {"default",         "paper-stackoverflow", "paper-retweet",
+                                    "paper-mimic",     "paper-financial",     "program-stackoverflow",
+                                    "program-retweet", "program-mimic",       "program-financial"};
 enum { NAMES = sizeof names / sizeof *names };
 
 const char *smurf_train_preset_name(size_t index)
@@ -88,7 +90,8 @@ static struct look look_at(const smurf_data *train)
         gaps += (double)(s->length - 1);
         span += s->time[s->length - 1] - s->time[0];
     }
-    return (struct look){(double)train->events, (double)train->events / (double)(train->sequences ? train->sequences : 1),
+    return (struct look){(double)train->events,
+                         (double)train->events / (double)(train->sequences ? train->sequences : 1),
                          gaps > 0 ? span / gaps : 0};
 }
 
@@ -100,8 +103,10 @@ static double clamp(double x, double low, double high)
 /* The rules, each with its reason:
    - likelihood on log time with the gap feature: gaps of real logs spread over decades;
    - dithering where the tick is a thousandth of the mean gap or more: the law must not learn the clock's teeth;
-   - one width for all; 2 layers, 3 from 100,000 events on; more dropout below 5,000 events, which the model could learn by heart;
-   - a fiftieth of the events in a step, but 32 at least and 600 at most: enough steps for small data, fair samples for large;
+   - one width for all; 2 layers, 3 from 100,000 events on; more dropout below 5,000 events, which the model could learn
+   by heart;
+   - a fiftieth of the events in a step, but 32 at least and 600 at most: enough steps for small data, fair samples for
+   large;
    - about 6 million events in all, within 10 to 200 epochs: minutes on two cores. */
 static void use_look(smurf_train_config *c, const smurf_data *train)
 {
@@ -137,10 +142,11 @@ smurf_status smurf_train_config_preset(smurf_train_config *config, const char *n
             known = true;
         }
     if (!known)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
-                          "there is no preset '%s': choose default, or paper- or program- with stackoverflow, retweet, mimic or "
-                          "financial",
-                          name);
+        return smurf_fail(
+            err, SMURF_ERROR_ARGUMENT,
+            "there is no preset '%s': choose default, or paper- or program- with stackoverflow, retweet, mimic or "
+            "financial",
+            name);
     size_t size = config->size < sizeof c ? config->size : sizeof c;
     memcpy(config, &c, size);
     config->size = size;

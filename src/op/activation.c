@@ -4,7 +4,7 @@
 #include "op/clones.h"
 #include "op/real.h"
 
-static const real half_root = (real)0.70710678118654752440;  /* 1/sqrt(2) */
+static const real half_root = (real)0.70710678118654752440;   /* 1/sqrt(2) */
 static const real normal_peak = (real)0.39894228040143267794; /* 1/sqrt(2 pi) */
 
 OP_CLONES

@@ -77,8 +77,8 @@ static void make_mask(const struct head *head, const struct tile *tile, size_t i
 
 /* s = exp(s - most), times mask (or NULL). Returns the sum before the mask. n: whole vectors, so that no exp
  * is left over. */
-static inline __attribute__((always_inline)) real weigh_row(real *restrict s, const real *restrict mask,
-                                                            size_t n, real most)
+static inline __attribute__((always_inline)) real weigh_row(real *restrict s, const real *restrict mask, size_t n,
+                                                            real most)
 {
     real sum = 0;
     if (mask) {
@@ -94,8 +94,8 @@ static inline __attribute__((always_inline)) real weigh_row(real *restrict s, co
 }
 
 /* Scores s become weights relative to the running maximum; out (rows x width, ld apart) is rescaled to it. */
-OP_CLONES static void weigh_tile(const struct tile *tile, real *s, const real *mask, real *most, real *sum,
-                                 real *out, size_t ld)
+OP_CLONES static void weigh_tile(const struct tile *tile, real *s, const real *mask, real *most, real *sum, real *out,
+                                 size_t ld)
 {
     for (size_t r = 0; r < tile->rows; r++, s += TILE_COLUMNS, out += ld) {
         size_t n = tile_visible(tile, r), whole = tile_padded(n);
@@ -121,8 +121,8 @@ static struct tile tile_at(const struct head *head, size_t i, size_t rows, size_
 }
 
 /* Rows i .. i+rows-1 of out and lse. */
-static void forward_rows(const struct head *head, const real *q, const real *k, const real *v, real *out,
-                         real *lse, size_t i, size_t rows, real *scratch)
+static void forward_rows(const struct head *head, const real *q, const real *k, const real *v, real *out, real *lse,
+                         size_t i, size_t rows, real *scratch)
 {
     size_t width = head->width, ld = head->ld;
     real *s = scratch, *most = s + 3 * TILE, *sum = most + TILE_ROWS, *more = sum + TILE_ROWS;
@@ -178,9 +178,8 @@ struct gradient {
 };
 
 /* dq of rows i .. i+rows-1, and their share of dk and dv. */
-static void backward_rows(const struct head *head, const real *q, const real *k, const real *v,
-                          const real *lse, const real *dout, const real *delta, struct gradient to, size_t i,
-                          size_t rows, real *scratch)
+static void backward_rows(const struct head *head, const real *q, const real *k, const real *v, const real *lse,
+                          const real *dout, const real *delta, struct gradient to, size_t i, size_t rows, real *scratch)
 {
     size_t ld = head->ld;
     real *s = scratch, *ds = s + TILE, *more = s + 3 * TILE;
@@ -231,8 +230,8 @@ size_t OP(attention_scratch)(size_t heads, size_t width, int threads)
 }
 
 void OP(attention_forward)(const struct op_run *run, const struct op_rows *rows, size_t heads, size_t width,
-                           struct op_dropout dropout, const real *q, const real *k, const real *v, real *out,
-                           real *lse, real *scratch)
+                           struct op_dropout dropout, const real *q, const real *k, const real *v, real *out, real *lse,
+                           real *scratch)
 {
 #pragma omp parallel for schedule(dynamic) num_threads(run->threads)
     for (size_t item = 0; item < rows->sequences * heads; item++) {
@@ -246,8 +245,7 @@ void OP(attention_forward)(const struct op_run *run, const struct op_rows *rows,
 }
 
 /* delta = dout . out of each row; dq, dk and dv, into which tiles add, start at zero. */
-static void begin_backward(const struct head *head, const real *out, const real *dout, struct gradient to,
-                           real *delta)
+static void begin_backward(const struct head *head, const real *out, const real *dout, struct gradient to, real *delta)
 {
     for (size_t i = 0; i < head->n; i++) {
         size_t at = i * head->ld;
@@ -261,9 +259,8 @@ static void begin_backward(const struct head *head, const real *out, const real 
 }
 
 void OP(attention_backward)(const struct op_run *run, const struct op_rows *rows, size_t heads, size_t width,
-                            struct op_dropout dropout, const real *q, const real *k, const real *v,
-                            const real *out, const real *lse, const real *dout, real *dq, real *dk, real *dv,
-                            real *delta, real *scratch)
+                            struct op_dropout dropout, const real *q, const real *k, const real *v, const real *out,
+                            const real *lse, const real *dout, real *dq, real *dk, real *dv, real *delta, real *scratch)
 {
 #pragma omp parallel for schedule(dynamic) num_threads(run->threads)
     for (size_t item = 0; item < rows->sequences * heads; item++) {

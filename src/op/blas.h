@@ -16,8 +16,8 @@
 
 /* c (m x n) = alpha a (m x k) b (k x n) + beta c, each stored row by row with its row length. ta, tb: the stored
    matrix is the transpose of the one named. */
-static inline void gemm(int ta, int tb, size_t m, size_t n, size_t k, real alpha, const real *a, size_t lda, const real *b,
-                        size_t ldb, real beta, real *c, size_t ldc)
+static inline void gemm(int ta, int tb, size_t m, size_t n, size_t k, real alpha, const real *a, size_t lda,
+                        const real *b, size_t ldb, real beta, real *c, size_t ldc)
 {
     op_gemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans, (int)m, (int)n, (int)k,
             alpha, a, (int)lda, b, (int)ldb, beta, c, (int)ldc);

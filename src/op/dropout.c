@@ -44,8 +44,7 @@ static struct mask mask_of(const struct op_run *run, struct op_dropout dropout)
 }
 
 /* bits[l]: bit e is set when element e of block[l] is kept. x, y, z, w are the words of Philox4x32-10. */
-OP_CLONES static void kept_lanes(uint32_t *restrict bits, const uint64_t *restrict block,
-                                 const struct mask *mask)
+OP_CLONES static void kept_lanes(uint32_t *restrict bits, const uint64_t *restrict block, const struct mask *mask)
 {
     uint32_t x[LANES], y[LANES], z[LANES], w[LANES], lift = 65536 - mask->threshold;
     uint32_t key0 = (uint32_t)mask->seed, key1 = (uint32_t)(mask->seed >> 32);
@@ -91,8 +90,8 @@ static inline __attribute__((always_inline)) void expand(real *out, uint32_t bit
 }
 
 /* dropout_tile. The lanes run over the blocks of all rows, so that short rows fill them too. */
-OP_CLONES static void make_tile(const struct mask *mask, uint64_t first, uint64_t stride, size_t rows,
-                                size_t columns, real *out, size_t ld)
+OP_CLONES static void make_tile(const struct mask *mask, uint64_t first, uint64_t stride, size_t rows, size_t columns,
+                                real *out, size_t ld)
 {
     size_t per_row = (columns + 7) / 8, total = rows * per_row, row = 0, column = 0;
     for (size_t done = 0; done < total;) {
@@ -112,15 +111,14 @@ OP_CLONES static void make_tile(const struct mask *mask, uint64_t first, uint64_
     }
 }
 
-void OP(dropout_tile)(const struct op_run *run, struct op_dropout dropout, uint64_t first, uint64_t stride,
-                      size_t rows, size_t columns, real *out, size_t ld)
+void OP(dropout_tile)(const struct op_run *run, struct op_dropout dropout, uint64_t first, uint64_t stride, size_t rows,
+                      size_t columns, real *out, size_t ld)
 {
     struct mask mask = mask_of(run, dropout);
     make_tile(&mask, first, stride, rows, columns, out, ld);
 }
 
-void OP(dropout_factors)(const struct op_run *run, struct op_dropout dropout, uint64_t first, real *out,
-                         size_t n)
+void OP(dropout_factors)(const struct op_run *run, struct op_dropout dropout, uint64_t first, real *out, size_t n)
 {
     OP(dropout_tile)(run, dropout, first, 0, 1, n, out, n);
 }

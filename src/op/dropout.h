@@ -14,7 +14,7 @@ void OP(dropout_factors)(const struct op_run *run, struct op_dropout dropout, ui
 
 /* The same for a tile: row r of out, `columns` long at a distance of ld, has elements first + r*stride on.
    first and stride must be multiples of 8. One call for many short rows is much faster than a call a row. */
-void OP(dropout_tile)(const struct op_run *run, struct op_dropout dropout, uint64_t first, uint64_t stride,
-                      size_t rows, size_t columns, real *out, size_t ld);
+void OP(dropout_tile)(const struct op_run *run, struct op_dropout dropout, uint64_t first, uint64_t stride, size_t rows,
+                      size_t columns, real *out, size_t ld);
 
 #endif

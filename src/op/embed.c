@@ -20,8 +20,8 @@ void OP(embed_gradient)(size_t n, size_t d, const uint32_t *type, const real *dx
         for (size_t k = 0; k < d; k++) dtable[(size_t)type[i] * d + k] += dx[i * d + k];
 }
 
-void OP(gap_feature_forward)(size_t n, size_t d, size_t m, const real *g, const real *v, const real *c, const real *table,
-                             real *h, real *x)
+void OP(gap_feature_forward)(size_t n, size_t d, size_t m, const real *g, const real *v, const real *c,
+                             const real *table, real *h, real *x)
 {
     for (size_t i = 0; i < n; i++) {
         if (isnan(g[i])) continue;

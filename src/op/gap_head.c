@@ -4,8 +4,8 @@
  * Compiled with -ffast-math: gcc uses the vector tanh of libmvec only then, and sums may be taken in vector order. No
  * value here may be infinite or NaN for a reason; the trainer looks for those elsewhere.
  *
- * Loops run over the points of one unit d, so that sums over points end in one number each and nothing of size n x d but
- * z itself is stored. z of one event (64 units x 100 points in float) stays in the first-level cache.
+ * Loops run over the points of one unit d, so that sums over points end in one number each and nothing of size n x d
+ * but z itself is stored. z of one event (64 units x 100 points in float) stays in the first-level cache.
  */
 #include "op/gap_head.h"
 

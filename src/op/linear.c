@@ -18,8 +18,8 @@ void OP(linear_backward)(size_t n, size_t in, size_t out, const real *dy, const 
     gemm(0, 0, n, in, out, 1, dy, out, w, in, add ? 1 : 0, dx, in);
 }
 
-void OP(linear_gradient)(size_t n, size_t in, size_t out, const real *x, const real *dy, size_t from, size_t to, real *dw,
-                         real *db)
+void OP(linear_gradient)(size_t n, size_t in, size_t out, const real *x, const real *dy, size_t from, size_t to,
+                         real *dw, real *db)
 {
     if (n == 0) return;
     gemm(1, 0, to - from, in, n, 1, dy + from, out, x, in, 1, dw + from * in, in);

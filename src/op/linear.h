@@ -12,7 +12,7 @@ void OP(linear_forward)(size_t n, size_t in, size_t out, const real *x, const re
 /* dx = dy W, or dx += dy W where `add`. */
 void OP(linear_backward)(size_t n, size_t in, size_t out, const real *dy, const real *w, int add, real *dx);
 /* dW += dy^T x and db += sum of dy over rows, for outputs from .. to-1 only: blocks of outputs may run side by side. */
-void OP(linear_gradient)(size_t n, size_t in, size_t out, const real *x, const real *dy, size_t from, size_t to, real *dw,
-                         real *db);
+void OP(linear_gradient)(size_t n, size_t in, size_t out, const real *x, const real *dy, size_t from, size_t to,
+                         real *dw, real *db);
 
 #endif

@@ -28,7 +28,8 @@ static void forward_row(size_t d, struct moments m, const real *restrict x, cons
 
 void OP(norm_forward)(size_t n, size_t d, double eps, const real *x, const real *gain, const real *bias, real *y)
 {
-    for (size_t i = 0; i < n; i++) forward_row(d, moments_of(d, (real)eps, x + i * d), x + i * d, gain, bias, y + i * d);
+    for (size_t i = 0; i < n; i++)
+        forward_row(d, moments_of(d, (real)eps, x + i * d), x + i * d, gain, bias, y + i * d);
 }
 
 /* With xh the normalised row and g = gain dy:  dx = inverse (g - mean(g) - xh mean(g xh)). */

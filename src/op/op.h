@@ -5,8 +5,8 @@
  * smurf_x_f64. Training runs in float; double is for finite differences and golden values.
  *
  * An op is a pair of functions, forward and backward, on raw pointers and sizes, without hidden state. Matrices are
- * row by row; a shape (n x d) names rows first. Backward functions add into gradients of parameters and overwrite gradients of
- * inputs unless they say otherwise. Nothing here allocates: scratch comes from the caller.
+ * row by row; a shape (n x d) names rows first. Backward functions add into gradients of parameters and overwrite
+ * gradients of inputs unless they say otherwise. Nothing here allocates: scratch comes from the caller.
  *
  * Work is cut into chunks that depend on sizes only, never on the number of threads, and every sum has one fixed order,
  * so that results are the same bits at any number of threads.
@@ -25,12 +25,12 @@ typedef float real;
 #define OP(name) smurf_##name##_f32
 #endif
 
-/* Where the randomness of a step comes from, and how many threads it may use. Places (layers, heads, rows) are told apart by
-   the ops' own `place` arguments. */
+/* Where the randomness of a step comes from, and how many threads it may use. Places (layers, heads, rows) are told
+   apart by the ops' own `place` arguments. */
 struct op_run {
-    int threads;    /* 1 or more */
-    uint64_t seed;  /* of the run */
-    uint64_t step;  /* of training: other masks at every step */
+    int threads;   /* 1 or more */
+    uint64_t seed; /* of the run */
+    uint64_t step; /* of training: other masks at every step */
 };
 
 /* Events of several sequences, end to end: sequence s has rows offset[s] .. offset[s+1]-1. */
@@ -39,7 +39,8 @@ struct op_rows {
     const size_t *offset; /* (sequences + 1) */
 };
 
-/* Dropout of a tensor: kept elements are divided by 1 - rate. The mask is a function of (seed, step, place, element). */
+/* Dropout of a tensor: kept elements are divided by 1 - rate. The mask is a function of (seed, step, place, element).
+ */
 struct op_dropout {
     double rate;    /* 0: none; below 1 */
     uint64_t place; /* which tensor: differs between all dropped tensors of a model */

@@ -12,7 +12,7 @@
 
 struct score {
     bool intensity;
-    real psi, slope; /* psi' */
+    real psi, slope;                  /* psi' */
     real psi_u, psi_u1;               /* d psi / du, du' */
     real slope_u, slope_u1, slope_u2; /* d psi' / du, du', du'' */
 };

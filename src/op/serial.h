@@ -1,8 +1,8 @@
 /*
  * serial.h - keeps BLAS on one thread while our own parallel loops run, and puts its setting back afterwards.
  *
- * OpenBLAS has one setting for the whole process: the first to enter saves it, the last to leave restores it. With another
- * CBLAS these do nothing.
+ * OpenBLAS has one setting for the whole process: the first to enter saves it, the last to leave restores it. With
+ * another CBLAS these do nothing.
  */
 #ifndef SMURF_OP_SERIAL_H
 #define SMURF_OP_SERIAL_H

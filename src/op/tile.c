@@ -31,8 +31,7 @@ static struct rows whole_rows(const real *x, size_t ld, size_t n, size_t width, 
 }
 
 /* to (width x TILE_COLUMNS) = transpose of x (n x width), filled up with zeros to whole vectors. */
-OP_CLONES static void pack_across(real *restrict to, const real *restrict x, size_t ld, size_t n,
-                                  size_t width)
+OP_CLONES static void pack_across(real *restrict to, const real *restrict x, size_t ld, size_t n, size_t width)
 {
     for (size_t c = 0; c < n; c++)
         for (size_t d = 0; d < width; d++) to[d * TILE_COLUMNS + c] = x[c * ld + d];
@@ -41,23 +40,22 @@ OP_CLONES static void pack_across(real *restrict to, const real *restrict x, siz
 }
 
 /* sum[i] = sum_{e < n} x[i*step + e*next] y[e*ld ..], for i < COUNT. */
-#define SUMS(COUNT)                                                                                          \
-    INLINE void sums_##COUNT(vector *sum, const real *x, size_t step, size_t next, const real *y, size_t ld, \
-                             size_t n)                                                                       \
-    {                                                                                                        \
-        vector t[COUNT] = {0};                                                                               \
-        for (size_t e = 0; e < n; e++) {                                                                     \
-            vector f = *(const loose *)(y + e * ld);                                                         \
-            for (int i = 0; i < COUNT; i++) t[i] += x[(size_t)i * step + e * next] * f;                      \
-        }                                                                                                    \
-        for (int i = 0; i < COUNT; i++) sum[i] = t[i];                                                       \
+#define SUMS(COUNT)                                                                                                    \
+    INLINE void sums_##COUNT(vector *sum, const real *x, size_t step, size_t next, const real *y, size_t ld, size_t n) \
+    {                                                                                                                  \
+        vector t[COUNT] = {0};                                                                                         \
+        for (size_t e = 0; e < n; e++) {                                                                               \
+            vector f = *(const loose *)(y + e * ld);                                                                   \
+            for (int i = 0; i < COUNT; i++) t[i] += x[(size_t)i * step + e * next] * f;                                \
+        }                                                                                                              \
+        for (int i = 0; i < COUNT; i++) sum[i] = t[i];                                                                 \
     }
 SUMS(4)
 SUMS(1)
 
 /* across: b, transposed by pack_across. */
-OP_CLONES static void narrow_scores(const struct tile *tile, real scale, const real *a, size_t ld,
-                                    const real *across, real *s)
+OP_CLONES static void narrow_scores(const struct tile *tile, real scale, const real *a, size_t ld, const real *across,
+                                    real *s)
 {
     vector sum[4];
     for (size_t r = 0; r < tile->rows; r += 4) {
@@ -96,8 +94,8 @@ INLINE void add(real *out, const vector *sum, real scale, size_t n)
     }
 }
 
-OP_CLONES static void narrow_rows(const struct tile *tile, real scale, const real *s, struct rows y,
-                                  real *out, size_t ld)
+OP_CLONES static void narrow_rows(const struct tile *tile, real scale, const real *s, struct rows y, real *out,
+                                  size_t ld)
 {
     vector sum[4];
     for (size_t r = 0; r < tile->rows; r += 4) {
@@ -106,8 +104,7 @@ OP_CLONES static void narrow_rows(const struct tile *tile, real scale, const rea
             if (count == 4)
                 sums_4(sum, s + r * TILE_COLUMNS, TILE_COLUMNS, 1, y.at + d, y.ld, n);
             else
-                for (size_t i = 0; i < count; i++)
-                    sums_1(sum + i, s + (r + i) * TILE_COLUMNS, 0, 1, y.at + d, y.ld, n);
+                for (size_t i = 0; i < count; i++) sums_1(sum + i, s + (r + i) * TILE_COLUMNS, 0, 1, y.at + d, y.ld, n);
             for (size_t i = 0; i < count; i++) add(out + (r + i) * ld + d, sum + i, scale, tile->width - d);
         }
     }
@@ -124,8 +121,8 @@ void OP(tile_rows)(const struct tile *tile, real scale, const real *s, const rea
     }
 }
 
-OP_CLONES static void narrow_columns(const struct tile *tile, real scale, const real *s, struct rows y,
-                                     real *out, size_t ld)
+OP_CLONES static void narrow_columns(const struct tile *tile, real scale, const real *s, struct rows y, real *out,
+                                     size_t ld)
 {
     vector sum[4];
     for (size_t c = 0; c < tile->columns; c += 4) {
@@ -136,8 +133,7 @@ OP_CLONES static void narrow_columns(const struct tile *tile, real scale, const 
             if (count == 4)
                 sums_4(sum, x, 1, TILE_COLUMNS, z, y.ld, tile->rows - from);
             else
-                for (size_t i = 0; i < count; i++)
-                    sums_1(sum + i, x + i, 1, TILE_COLUMNS, z, y.ld, tile->rows - from);
+                for (size_t i = 0; i < count; i++) sums_1(sum + i, x + i, 1, TILE_COLUMNS, z, y.ld, tile->rows - from);
             for (size_t i = 0; i < count; i++) add(out + (c + i) * ld + d, sum + i, scale, tile->width - d);
         }
     }

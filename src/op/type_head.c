@@ -1,8 +1,8 @@
 /*
  * type_head.c - see type_head.h.
  *
- * Compiled with -ffast-math for the vector tanh and exp of libmvec, as gap_head.c is. Arrays over points lie point by point in
- * rows of one unit or type, so that every loop runs over points.
+ * Compiled with -ffast-math for the vector tanh and exp of libmvec, as gap_head.c is. Arrays over points lie point by
+ * point in rows of one unit or type, so that every loop runs over points.
  */
 #include "op/type_head.h"
 
@@ -81,19 +81,22 @@ static double run_loss(size_t types, size_t n, size_t m, uint32_t target, double
     return loss;
 }
 
-double OP(type_head_loss)(size_t types, size_t n, uint32_t target, double smoothing, real scale, real *logits, double *right)
+double OP(type_head_loss)(size_t types, size_t n, uint32_t target, double smoothing, real scale, real *logits,
+                          double *right)
 {
     double mass = 1 - smoothing / (double)types, loss = 0, hits = 0;
     if (smoothing <= 0) mass = 1, smoothing = 0;
     for (size_t i = 0; i < n; i += RUN)
-        loss += run_loss(types, n, n - i < RUN ? n - i : RUN, target, smoothing, mass, scale / (real)n, logits + i, &hits);
+        loss +=
+            run_loss(types, n, n - i < RUN ? n - i : RUN, target, smoothing, mass, scale / (real)n, logits + i, &hits);
     *right = hits / (double)n;
     return loss / (double)n;
 }
 
 /* da, db of one unit: sums over points of dh (1 - h^2), and times tau. */
 OP_CLONES
-static void gather(size_t n, const real *restrict tau, const real *restrict h, const real *restrict dh, real *da, real *db)
+static void gather(size_t n, const real *restrict tau, const real *restrict h, const real *restrict dh, real *da,
+                   real *db)
 {
     real sum = 0, moment = 0;
     for (size_t i = 0; i < n; i++) {

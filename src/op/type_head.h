@@ -3,8 +3,8 @@
  *
  *     logits(tau) = W tanh(a tau + b) + c          W: (types x width), a, b: (width) for each event
  *
- * and their cross-entropy with the true type at n points of one event. With label smoothing e the target is 1 - e for the true
- * type and e/types for each other one.
+ * and their cross-entropy with the true type at n points of one event. With label smoothing e the target is 1 - e for
+ * the true type and e/types for each other one.
  */
 #ifndef SMURF_OP_TYPE_HEAD_H
 #define SMURF_OP_TYPE_HEAD_H
@@ -15,12 +15,13 @@
 void OP(type_head_forward)(size_t types, size_t width, const real *a, const real *b, const real *w, const real *c,
                            const real *tau, size_t n, real *h, real *logits);
 
-/* The cross-entropy averaged over the n points; logits are replaced by its gradient times `scale`. *right gets the share of
-   points at which the true type has the largest logit. */
-double OP(type_head_loss)(size_t types, size_t n, uint32_t target, double smoothing, real scale, real *logits, double *right);
+/* The cross-entropy averaged over the n points; logits are replaced by its gradient times `scale`. *right gets the
+   share of points at which the true type has the largest logit. */
+double OP(type_head_loss)(size_t types, size_t n, uint32_t target, double smoothing, real scale, real *logits,
+                          double *right);
 
-/* g: (types x n) gradient by the logits. da, db: (width) overwritten; dw (types x width) and dc (types) are added to. dh:
-   (width x n) is scratch. */
+/* g: (types x n) gradient by the logits. da, db: (width) overwritten; dw (types x width) and dc (types) are added to.
+   dh: (width x n) is scratch. */
 void OP(type_head_backward)(size_t types, size_t width, const real *a, const real *w, const real *tau, size_t n,
                             const real *h, const real *g, real *dh, real *da, real *db, real *dw, real *dc);
 

@@ -1,8 +1,8 @@
 /*
  * units.h - z = tanh(a tau + b) at n points: the inner loop of both heads.
  *
- * The last n mod 16 points go through a block of 16 of their own: left over, they would be taken one by one, and a scalar tanh costs
- * as much as a whole vector of them. For files compiled with -ffast-math.
+ * The last n mod 16 points go through a block of 16 of their own: left over, they would be taken one by one, and a
+ * scalar tanh costs as much as a whole vector of them. For files compiled with -ffast-math.
  */
 #ifndef SMURF_OP_UNITS_H
 #define SMURF_OP_UNITS_H

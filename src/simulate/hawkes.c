@@ -49,8 +49,7 @@ static void step(struct history *history, double gap, uint32_t type)
 {
     struct hawkes h = hawkes_of(history);
     for (uint32_t k = 0; k < h.types; k++)
-        history->trace[k] =
-            h.trace[k] * exp(-h.decay[k] * gap) + h.excitation[(size_t)k * h.types + type] * h.decay[k];
+        history->trace[k] = h.trace[k] * exp(-h.decay[k] * gap) + h.excitation[(size_t)k * h.types + type] * h.decay[k];
 }
 
 static void intensity(const void *self, const double *gap, double *out, size_t n)
@@ -144,17 +143,15 @@ static smurf_status rates(const smurf_process *process, double *out, smurf_error
 
     smurf_status status = SMURF_OK;
     if (!(some > 0 && isfinite(some)))
-        status = smurf_fail(
-            err, SMURF_ERROR_ARGUMENT,
-            "the values of parameter 'base' of process 'hawkes' add up to %g: give at least one above "
-            "0, with a finite sum",
-            some);
+        status = smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                            "the values of parameter 'base' of process 'hawkes' add up to %g: give at least one above "
+                            "0, with a finite sum",
+                            some);
     else if (!solve(a, out, n))
-        status = smurf_fail(
-            err, SMURF_ERROR_ARGUMENT,
-            "parameter 'excitation' of process 'hawkes' makes it explode: its spectral radius, the "
-            "number of children per event, is %.4g; give smaller values, with a radius below 1",
-            fmax(1, radius(excitation, a, n)));
+        status = smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                            "parameter 'excitation' of process 'hawkes' makes it explode: its spectral radius, the "
+                            "number of children per event, is %.4g; give smaller values, with a radius below 1",
+                            fmax(1, radius(excitation, a, n)));
     free(a);
     return status;
 }
@@ -172,8 +169,8 @@ const struct process_class smurf_hawkes = {
              "direct children per event: one value, spread evenly over the types of the children; one a "
              "type, of its own type; or types x types values, a row for each type of child (default 0.5)",
              0.5, SHAPE_MATRIX, RANGE_WEIGHT},
-            {"decay", "how fast children come, 1 / mean delay: one value or one a type of child (default 1)",
-             1, SHAPE_TYPES, RANGE_POSITIVE},
+            {"decay", "how fast children come, 1 / mean delay: one value or one a type of child (default 1)", 1,
+             SHAPE_TYPES, RANGE_POSITIVE},
         },
     .draw = draw,
     .step = step,

@@ -67,19 +67,16 @@ static void destroy(void *state)
     smurf_history_free(state);
 }
 
-static smurf_status replay(struct history *history, const smurf_sequence *sequence, size_t seen,
-                           smurf_error *err)
+static smurf_status replay(struct history *history, const smurf_sequence *sequence, size_t seen, smurf_error *err)
 {
     for (size_t i = 0; i < seen; i++) {
         double time = (double)sequence->origin + sequence->time[i];
         if (!isfinite(time) || time < history->time)
-            return smurf_fail(
-                err, SMURF_ERROR_ARGUMENT,
-                "event %zu is at time %g, after one at %g: a process starts at time 0 and goes forward", i,
-                time, history->time);
-        if (sequence->type[i] >= history->process->types)
             return smurf_fail(err, SMURF_ERROR_ARGUMENT,
-                              "event %zu is of type %u, but the process has %u types", i,
+                              "event %zu is at time %g, after one at %g: a process starts at time 0 and goes forward",
+                              i, time, history->time);
+        if (sequence->type[i] >= history->process->types)
+            return smurf_fail(err, SMURF_ERROR_ARGUMENT, "event %zu is of type %u, but the process has %u types", i,
                               (unsigned)sequence->type[i], (unsigned)history->process->types);
         smurf_history_step(history, time, sequence->type[i]);
     }
@@ -91,9 +88,8 @@ smurf_status smurf_process_law(smurf_law **out, const smurf_process *process, co
 {
     *out = NULL;
     if (seen > sequence->length)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
-                          "the sequence has %zu events: a law after %zu of them cannot be", sequence->length,
-                          seen);
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "the sequence has %zu events: a law after %zu of them cannot be",
+                          sequence->length, seen);
     smurf_law *law = malloc(sizeof *law);
     struct history *history = smurf_history_new(process, true);
     if (!law || !history) {

@@ -10,8 +10,7 @@ enum { MU, SIGMA };
 static double draw(const struct history *history, struct random *random, double left)
 {
     (void)left;
-    return exp(smurf_history_value(history, MU) +
-               smurf_history_value(history, SIGMA) * smurf_random_normal(random));
+    return exp(smurf_history_value(history, MU) + smurf_history_value(history, SIGMA) * smurf_random_normal(random));
 }
 
 static void intensity(const void *self, const double *gap, double *out, size_t n)
@@ -42,8 +41,7 @@ static void compensator(const void *self, const double *gap, double *out, size_t
 static void score(const void *self, const double *gap, double *out, size_t n)
 {
     double mu = smurf_history_value(self, MU), sigma = smurf_history_value(self, SIGMA);
-    for (size_t i = 0; i < n; i++)
-        out[i] = isinf(gap[i]) ? 0 : -(1 + (log(gap[i]) - mu) / (sigma * sigma)) / gap[i];
+    for (size_t i = 0; i < n; i++) out[i] = isinf(gap[i]) ? 0 : -(1 + (log(gap[i]) - mu) / (sigma * sigma)) / gap[i];
 }
 
 static double rate(const smurf_process *process)

@@ -39,18 +39,15 @@ const char *smurf_process_parameter_about(size_t index, size_t parameter)
 }
 
 /* Where `name` stands among the names up to a NULL; fails with all of them if it does not. */
-static smurf_status find(size_t *out, const char *const *names, const char *name, const char *what,
-                         smurf_error *err)
+static smurf_status find(size_t *out, const char *const *names, const char *name, const char *what, smurf_error *err)
 {
     char all[512] = "";
     for (size_t i = 0, used = 0; names[i]; i++) {
         *out = i;
         if (name && strcmp(name, names[i]) == 0) return SMURF_OK;
-        if (used < sizeof all)
-            used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", names[i]);
+        if (used < sizeof all) used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", names[i]);
     }
-    return smurf_fail(err, SMURF_ERROR_ARGUMENT, "there is no %s '%s': use one of %s", what, name ? name : "",
-                      all);
+    return smurf_fail(err, SMURF_ERROR_ARGUMENT, "there is no %s '%s': use one of %s", what, name ? name : "", all);
 }
 
 /* ---- Parameters ---------------------------------------------------------------------------------- */
@@ -70,23 +67,21 @@ struct request {
 static smurf_status check_count(const struct request *r, const struct parameter_class *p, size_t count)
 {
     size_t types = r->types;
-    if (count == 1 || (count && count == size_of(p->shape, types)) ||
-        (p->shape == SHAPE_MATRIX && count == types))
+    if (count == 1 || (count && count == size_of(p->shape, types)) || (p->shape == SHAPE_MATRIX && count == types))
         return SMURF_OK;
     char allowed[128] = "";
     if (p->shape == SHAPE_MATRIX && types > 1)
         snprintf(allowed, sizeof allowed, ", %zu or %zu", types, types * types);
     else if (p->shape != SHAPE_ONE && types > 1)
         snprintf(allowed, sizeof allowed, " or %zu, one a type", types);
-    return smurf_fail(r->err, SMURF_ERROR_ARGUMENT, "parameter '%s' of process '%s' has %zu values: give 1%s",
-                      p->name, r->class->name, count, allowed);
+    return smurf_fail(r->err, SMURF_ERROR_ARGUMENT, "parameter '%s' of process '%s' has %zu values: give 1%s", p->name,
+                      r->class->name, count, allowed);
 }
 
 static smurf_status check_value(const struct request *r, const struct parameter_class *p, double value)
 {
     const struct parameter_range *range = &p->range;
-    if (isfinite(value) && value >= range->low && value <= range->high &&
-        !(range->open && value == range->low))
+    if (isfinite(value) && value >= range->low && value <= range->high && !(range->open && value == range->low))
         return SMURF_OK;
     char allowed[128] = "a finite number";
     if (isfinite(range->high))
@@ -114,17 +109,15 @@ static void spread(double *out, enum parameter_shape shape, size_t types, const 
     }
 }
 
-static smurf_status make_shares(const struct request *r, const struct parameter_class *p, double *share,
-                                double *weight)
+static smurf_status make_shares(const struct request *r, const struct parameter_class *p, double *share, double *weight)
 {
     *weight = 0;
     for (size_t k = 0; k < r->types; k++) *weight += share[k];
     if (!(*weight > 0 && isfinite(*weight)))
-        return smurf_fail(
-            r->err, SMURF_ERROR_ARGUMENT,
-            "the values of parameter '%s' of process '%s' add up to %g: give at least one above 0, "
-            "with a finite sum",
-            p->name, r->class->name, *weight);
+        return smurf_fail(r->err, SMURF_ERROR_ARGUMENT,
+                          "the values of parameter '%s' of process '%s' add up to %g: give at least one above 0, "
+                          "with a finite sum",
+                          p->name, r->class->name, *weight);
     for (size_t k = 0; k < r->types; k++) share[k] /= *weight;
     return SMURF_OK;
 }
@@ -164,11 +157,10 @@ static smurf_status check_types(const struct request *r)
 {
     size_t limit = TYPE_LIMIT;
     for (size_t i = 0; i < PARAMETER_LIMIT; i++)
-        if (r->class->parameter[i].name && r->class->parameter[i].shape == SHAPE_MATRIX)
-            limit = MATRIX_TYPE_LIMIT;
+        if (r->class->parameter[i].name && r->class->parameter[i].shape == SHAPE_MATRIX) limit = MATRIX_TYPE_LIMIT;
     if (r->types >= 1 && r->types <= limit) return SMURF_OK;
-    return smurf_fail(r->err, SMURF_ERROR_ARGUMENT, "process '%s' cannot have %zu types: give 1 to %zu",
-                      r->class->name, r->types, limit);
+    return smurf_fail(r->err, SMURF_ERROR_ARGUMENT, "process '%s' cannot have %zu types: give 1 to %zu", r->class->name,
+                      r->types, limit);
 }
 
 /* Checks names; which[i] is the given parameter for the class's parameter i, or NULL. */
@@ -196,13 +188,12 @@ static smurf_status fill_rates(smurf_process *process, smurf_error *err)
 {
     if (process->class->rates) return process->class->rates(process, process->values, err);
     double rate = process->class->rate(process);
-    for (uint32_t k = 0; k < process->types; k++)
-        process->values[k] = rate * process->values[process->share + k];
+    for (uint32_t k = 0; k < process->types; k++) process->values[k] = rate * process->values[process->share + k];
     return SMURF_OK;
 }
 
-smurf_status smurf_process_new(smurf_process **out, const char *name, uint32_t types,
-                               const smurf_parameter *parameters, size_t count, smurf_error *err)
+smurf_status smurf_process_new(smurf_process **out, const char *name, uint32_t types, const smurf_parameter *parameters,
+                               size_t count, smurf_error *err)
 {
     *out = NULL;
     const char *names[PROCESSES + 1] = {NULL};

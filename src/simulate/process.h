@@ -83,7 +83,7 @@ struct smurf_process {
     size_t share;               /* where in values the shares are, (types) */
     size_t at[PARAMETER_LIMIT]; /* where in values each parameter starts */
     size_t count;               /* of values */
-    double values[]; /* the long-run rates (types), then the parameters in the order of the class */
+    double values[];            /* the long-run rates (types), then the parameters in the order of the class */
 };
 
 /* The values of a parameter, as its shape says. */

@@ -7,8 +7,7 @@ enum { MU, ALPHA };
 
 static double exponent(const struct history *history)
 {
-    return smurf_history_value(history, MU) * history->time -
-           smurf_history_value(history, ALPHA) * history->count;
+    return smurf_history_value(history, MU) * history->time - smurf_history_value(history, ALPHA) * history->count;
 }
 
 /* By inversion: mu tau = ln(1 + e^z), z = ln(mu E) - y, E standard exponential. */

@@ -69,19 +69,18 @@ static smurf_status check(const smurf_process *process, const smurf_simulate_con
         return smurf_fail(err, SMURF_ERROR_ARGUMENT,
                           "nothing says where a sequence ends: give until, max_events or both");
     if (config->max_events > event_limit)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "max_events is %zu: give %zu or less",
-                          config->max_events, event_limit);
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "max_events is %zu: give %zu or less", config->max_events,
+                          event_limit);
     if (config->threads < 0)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "threads is %d: give 1 or more, or 0 for all cores",
                           config->threads);
     double expected = 0;
     for (uint32_t k = 0; k < process->types; k++) expected += process->values[k] * config->until;
     if (config->max_events == 0 && expected > (double)event_limit)
-        return smurf_fail(
-            err, SMURF_ERROR_ARGUMENT,
-            "about %.3g events a sequence are expected before time %g, more than %zu: lower until or "
-            "the rates, or set max_events",
-            expected, config->until, event_limit);
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                          "about %.3g events a sequence are expected before time %g, more than %zu: lower until or "
+                          "the rates, or set max_events",
+                          expected, config->until, event_limit);
     return SMURF_OK;
 }
 
@@ -118,10 +117,9 @@ static smurf_status report(struct maker *m, double part, smurf_error *err)
 static smurf_status append(struct maker *m, double time, uint32_t type, smurf_error *err)
 {
     if (m->length == event_limit)
-        return smurf_fail(
-            err, SMURF_ERROR_ARGUMENT,
-            "a sequence has more than %zu events by time %g: lower until or the rates, or set max_events",
-            event_limit, time);
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                          "a sequence has more than %zu events by time %g: lower until or the rates, or set max_events",
+                          event_limit, time);
     if (!smurf_grow(&m->time, &m->time_room, m->length + 1, sizeof *m->time) ||
         !smurf_grow(&m->type, &m->type_room, m->length + 1, sizeof *m->type))
         return smurf_fail_memory(err);
@@ -237,8 +235,7 @@ static void run(struct job *job, size_t from, size_t to)
         for (size_t i = from; i < to; i++) {
             smurf_error error;
             smurf_status status = ready ? make(&m, i, &error) : smurf_fail_memory(&error);
-            if (!status && !atomic_load(&job->stop) && ++m.unreported >= STRIDE)
-                status = report(&m, 0, &error);
+            if (!status && !atomic_load(&job->stop) && ++m.unreported >= STRIDE) status = report(&m, 0, &error);
             if (status) atomic_store(&job->stop, true);
 #pragma omp ordered
             deliver(&m, status, &error);
@@ -247,8 +244,8 @@ static void run(struct job *job, size_t from, size_t to)
     }
 }
 
-smurf_status smurf_process_simulate(smurf_data **out, const smurf_process *process,
-                                    const smurf_simulate_config *config, smurf_error *err)
+smurf_status smurf_process_simulate(smurf_data **out, const smurf_process *process, const smurf_simulate_config *config,
+                                    smurf_error *err)
 {
     *out = NULL;
     smurf_status status = check(process, config, err);

@@ -40,17 +40,15 @@ static void score(const void *self, const double *gap, double *out, size_t n)
 
 static double rate(const smurf_process *process)
 {
-    return 1 /
-           (*smurf_process_values(process, SCALE) * tgamma(1 + 1 / *smurf_process_values(process, SHAPE)));
+    return 1 / (*smurf_process_values(process, SCALE) * tgamma(1 + 1 / *smurf_process_values(process, SHAPE)));
 }
 
 const struct process_class smurf_weibull = {
     .name = "weibull",
     .about = "renewal process: Weibull gaps, with a hazard that falls for shapes below 1 and rises above",
-    .parameter =
-        {{"shape", "shape of the gaps, from 0.01 to 1e+06 (default 1.5)", 1.5, SHAPE_ONE, {0.01, 1e6, false}},
-         {"scale", "scale of the gaps: 63% of them are shorter (default 1)", 1, SHAPE_ONE, RANGE_POSITIVE},
-         PARAMETER_WEIGHTS},
+    .parameter = {{"shape", "shape of the gaps, from 0.01 to 1e+06 (default 1.5)", 1.5, SHAPE_ONE, {0.01, 1e6, false}},
+                  {"scale", "scale of the gaps: 63% of them are shorter (default 1)", 1, SHAPE_ONE, RANGE_POSITIVE},
+                  PARAMETER_WEIGHTS},
     .draw = draw,
     .law = {"weibull", intensity, slope, compensator, score, smurf_history_types},
     .rate = rate,

@@ -3,7 +3,8 @@
  *
  *     m <- b1 m + (1-b1) g,  v <- b2 v + (1-b2) g^2,  w <- w - rate (m / (1-b1^t)) / (sqrt(v / (1-b2^t)) + eps)
  *
- * with b1 = 0.9, b2 = 0.999, eps = 1e-5. The slab is cut into chunks of fixed size: the same bits at any number of threads.
+ * with b1 = 0.9, b2 = 0.999, eps = 1e-5. The slab is cut into chunks of fixed size: the same bits at any number of
+ * threads.
  */
 #ifndef SMURF_TRAIN_ADAM_H
 #define SMURF_TRAIN_ADAM_H

@@ -54,8 +54,7 @@ static smurf_status measure(struct feed *f, smurf_error *err)
     size_t *length = malloc((f->ordered + 1) * sizeof *length);
     if (!length) return smurf_fail_memory(err);
     for (int which = 0; which < 2; which++) {
-        for (size_t i = 0; i < f->ordered; i++)
-            length[i] = offset[which][f->order[i] + 1] - offset[which][f->order[i]];
+        for (size_t i = 0; i < f->ordered; i++) length[i] = offset[which][f->order[i] + 1] - offset[which][f->order[i]];
         qsort(length, f->ordered, sizeof *length, longest_first);
         for (size_t i = 0; i < f->ordered && i < f->batch; i++) *longest[which] += length[i];
     }
@@ -90,8 +89,9 @@ smurf_status smurf_feed_init(struct feed *f, const smurf_data *data, const struc
     f->targets = f->target_offset[data->sequences];
     smurf_status status = measure(f, err);
     if (!status && f->typed == 0)
-        status = smurf_fail(err, SMURF_ERROR_ARGUMENT,
-                            "'%s' has no gap to learn from: every sequence has fewer than two scored events", data->source);
+        status =
+            smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                       "'%s' has no gap to learn from: every sequence has fewer than two scored events", data->source);
     if (status) smurf_feed_release(f);
     return status;
 }
@@ -220,5 +220,6 @@ struct batch smurf_feed_fill(const struct feed *f, size_t index, const struct fe
         rows += n;
     }
     room->offset[last - first] = rows;
-    return (struct batch){{{last - first, room->offset}, rows, room->type, room->time, room->gap}, room->target, targets};
+    return (struct batch){
+        {{last - first, room->offset}, rows, room->type, room->time, room->gap}, room->target, targets};
 }

@@ -9,13 +9,13 @@
 /* All events and targets of a data set, sequence by sequence, in the order of the data. */
 struct feed {
     size_t sequences;
-    size_t *offset;        /* (sequences + 1) rows */
-    size_t *target_offset; /* (sequences + 1) */
-    uint32_t *type;        /* (events) */
-    double *time;          /* (events) as the encoder sees it */
-    float *gap;            /* (events) the gap feature */
-    struct target *target; /* rows counted from the sequence's first */
-    size_t events, targets, typed; /* typed: targets that are events */
+    size_t *offset;                                     /* (sequences + 1) rows */
+    size_t *target_offset;                              /* (sequences + 1) */
+    uint32_t *type;                                     /* (events) */
+    double *time;                                       /* (events) as the encoder sees it */
+    float *gap;                                         /* (events) the gap feature */
+    struct target *target;                              /* rows counted from the sequence's first */
+    size_t events, targets, typed;                      /* typed: targets that are events */
     size_t longest_batch_events, longest_batch_targets; /* of any batch of `batch` sequences */
     size_t batch;
     size_t *order; /* (sequences with targets) */
@@ -27,7 +27,8 @@ smurf_status smurf_feed_init(struct feed *feed, const smurf_data *data, const st
                              smurf_error *err);
 void smurf_feed_release(struct feed *feed);
 
-/* The order of an epoch: shuffled, sequences of like length together, batches shuffled again. epoch 0: as the data is. */
+/* The order of an epoch: shuffled, sequences of like length together, batches shuffled again. epoch 0: as the data is.
+ */
 void smurf_feed_shuffle(struct feed *feed, uint64_t seed, uint64_t epoch);
 size_t smurf_feed_batches(const struct feed *feed);
 

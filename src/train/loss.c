@@ -1,9 +1,9 @@
 /*
  * loss.c - see loss.h.
  *
- * Targets are cut into chunks that depend on their number only; each chunk has gradients of the shared weights (w, c and the type
- * map) of its own, which are added up in the order of chunks. Within a chunk, one target after the other: its points, heads, losses
- * and gradients stay in the caches of one core.
+ * Targets are cut into chunks that depend on their number only; each chunk has gradients of the shared weights (w, c
+ * and the type map) of its own, which are added up in the order of chunks. Within a chunk, one target after the other:
+ * its points, heads, losses and gradients stay in the caches of one core.
  */
 #include "train/loss.h"
 
@@ -60,8 +60,8 @@ static struct desk lay_out_desk(size_t width, size_t types, size_t points, real 
     return k;
 }
 
-static void lay_out(struct memory *m, const struct model *model, const struct loss_config *config, size_t n, int threads,
-                    real *base)
+static void lay_out(struct memory *m, const struct model *model, const struct loss_config *config, size_t n,
+                    int threads, real *base)
 {
     size_t d = model->shape.width, half = d / 2, types = model->shape.types;
     *m = (struct memory){.points = config->objective.points + 1};
@@ -111,8 +111,8 @@ static struct shared shared_of(const struct pass *p, real *base)
     return (struct shared){base, base + d, base + d + 1, base + d + 1 + types * (d / 2)};
 }
 
-static void time_loss(const struct pass *p, const struct target *t, const struct desk *k, size_t n, const struct shared *g,
-                      struct loss *out)
+static void time_loss(const struct pass *p, const struct target *t, const struct desk *k, size_t n,
+                      const struct shared *g, struct loss *out)
 {
     const struct objective_config *config = &p->config->objective;
     size_t d = p->model->shape.width;
@@ -126,12 +126,13 @@ static void time_loss(const struct pass *p, const struct target *t, const struct
     for (size_t i = 0; i < n; i++) k->g0[i] *= alpha;
     for (size_t i = 0; order >= 1 && i < n; i++) k->g1[i] *= alpha;
     for (size_t i = 0; order >= 2 && i < n; i++) k->g2[i] *= alpha;
-    OP(gap_head_backward)(order, d, a, b, w, k->tau, n, k->z, k->g0, k->g1, k->g2, (real *)p->m->d.a + t->row * d,
-                          (real *)p->m->d.b + t->row * d, g->w, g->c);
+    OP(gap_head_backward)
+    (order, d, a, b, w, k->tau, n, k->z, k->g0, k->g1, k->g2, (real *)p->m->d.a + t->row * d,
+     (real *)p->m->d.b + t->row * d, g->w, g->c);
 }
 
-static void type_loss(const struct pass *p, const struct target *t, const struct desk *k, size_t n, const struct shared *g,
-                      struct loss *out)
+static void type_loss(const struct pass *p, const struct target *t, const struct desk *k, size_t n,
+                      const struct shared *g, struct loss *out)
 {
     size_t half = p->model->shape.width / 2, types = p->model->shape.types;
     const struct head_params *at = &p->model->head;
@@ -142,9 +143,9 @@ static void type_loss(const struct pass *p, const struct target *t, const struct
     out->right += right;
     out->typed++;
     if (p->backward)
-        OP(type_head_backward)(types, half, a, p->slab + at->type_w, k->tau, n, k->h, k->logits, k->dh,
-                               (real *)p->m->d.type_a + t->row * half, (real *)p->m->d.type_b + t->row * half, g->type_w,
-                               g->type_c);
+        OP(type_head_backward)
+        (types, half, a, p->slab + at->type_w, k->tau, n, k->h, k->logits, k->dh,
+         (real *)p->m->d.type_a + t->row * half, (real *)p->m->d.type_b + t->row * half, g->type_w, g->type_c);
 }
 
 static void one_target(const struct pass *p, const struct target *t, const struct desk *k, const struct shared *g,
@@ -174,8 +175,7 @@ static struct loss all_targets(const struct pass *p, const struct batch *batch)
 #pragma omp parallel for schedule(static) num_threads(p->run->threads)
     for (size_t c = 0; c < chunks; c++) {
         size_t unused;
-        struct desk desk =
-            lay_out_desk(d, p->model->shape.types, m->points, m->desks + c * m->desk_size, &unused);
+        struct desk desk = lay_out_desk(d, p->model->shape.types, m->points, m->desks + c * m->desk_size, &unused);
         struct shared shared = shared_of(p, m->shared + c * m->shared_size);
         size_t to = op_chunk_start(batch->targets, chunks, c + 1);
         for (size_t i = op_chunk_start(batch->targets, chunks, c); i < to; i++)
@@ -219,9 +219,9 @@ static void through_head(const struct pass *p, size_t n, const real *h, real *gr
     for (int which = 0; which < 4; which++) OP(head_gradient)(&p->model->head, d, n, which, h, &m->d, grad);
 }
 
-struct loss OP(loss_of_batch)(const struct op_run *run, const struct model *model, const struct objective_class *objective,
-                              const struct loss_config *config, const real *slab, const struct batch *batch, real *memory,
-                              real *grad)
+struct loss OP(loss_of_batch)(const struct op_run *run, const struct model *model,
+                              const struct objective_class *objective, const struct loss_config *config,
+                              const real *slab, const struct batch *batch, real *memory, real *grad)
 {
     struct memory m;
     size_t n = batch->input.n, d = model->shape.width, chunks = op_chunks(n, ROWS_CHUNK);

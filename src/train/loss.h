@@ -11,9 +11,9 @@
 
 struct loss_config {
     struct objective_config objective;
-    double alpha;        /* weight of the objective */
-    double smoothing;    /* of the type labels */
-    bool type_at_truth;  /* type loss at the observed gap, not at the perturbed ones */
+    double alpha;       /* weight of the objective */
+    double smoothing;   /* of the type labels */
+    bool type_at_truth; /* type loss at the observed gap, not at the perturbed ones */
 };
 
 struct batch {
@@ -24,8 +24,8 @@ struct batch {
 
 /* Sums over the targets of a batch. */
 struct loss {
-    double time, type; /* objective (without alpha); cross-entropy */
-    double right;      /* types predicted right, at the points of the type loss */
+    double time, type;  /* objective (without alpha); cross-entropy */
+    double right;       /* types predicted right, at the points of the type loss */
     size_t gaps, typed; /* targets; those with a type */
 };
 
@@ -33,8 +33,8 @@ struct loss {
 size_t OP(loss_memory)(const struct model *model, const struct loss_config *config, size_t n, int threads);
 
 /* grad NULL: the loss alone. Else gradients are added to grad (a slab). Sums have one order, whatever the threads. */
-struct loss OP(loss_of_batch)(const struct op_run *run, const struct model *model, const struct objective_class *objective,
-                              const struct loss_config *config, const real *slab, const struct batch *batch, real *memory,
-                              real *grad);
+struct loss OP(loss_of_batch)(const struct op_run *run, const struct model *model,
+                              const struct objective_class *objective, const struct loss_config *config,
+                              const real *slab, const struct batch *batch, real *memory, real *grad);
 
 #endif

@@ -17,8 +17,8 @@ static size_t count(const struct objective_config *config, const struct target *
     return 1;
 }
 
-static void place(const struct objective_config *config, const struct op_run *run, const struct target *target, size_t n,
-                  real *tau)
+static void place(const struct objective_config *config, const struct op_run *run, const struct target *target,
+                  size_t n, real *tau)
 {
     (void)config, (void)run, (void)n;
     tau[0] = (real)target->gap;

@@ -31,21 +31,20 @@ static double gap_of(const struct objective_config *config, const struct target 
     return config->multiplicative && target->gap < 1e-6 ? 1e-6 : target->gap;
 }
 
-static void place(const struct objective_config *config, const struct op_run *run, const struct target *target, size_t n,
-                  real *tau)
+static void place(const struct objective_config *config, const struct op_run *run, const struct target *target,
+                  size_t n, real *tau)
 {
     double gap = gap_of(config, target);
     OP(noise_normal)(run, 0, target->id, n, tau);
     for (size_t i = 0; i < n; i++) {
         double sigma = config->sigma[i % config->sigmas];
-        tau[i] = (real)(config->multiplicative ? gap * exp(sigma * (double)tau[i])
-                                               : gap + sigma * (double)tau[i]);
+        tau[i] = (real)(config->multiplicative ? gap * exp(sigma * (double)tau[i]) : gap + sigma * (double)tau[i]);
     }
 }
 
 /* The scores the noise pulls towards, and the weights of the squares. */
-static void aim(const struct objective_config *config, const struct target *target, size_t n, const real *tau, real *score,
-                real *weight)
+static void aim(const struct objective_config *config, const struct target *target, size_t n, const real *tau,
+                real *score, real *weight)
 {
     double gap = gap_of(config, target);
     for (size_t i = 0; i < n; i++) {

@@ -1,5 +1,6 @@
 /*
- * objective_mle.c - the likelihood: Lambda(tau) - ln lambda(tau), Lambda by Gauss-Legendre from the lower end of the support.
+ * objective_mle.c - the likelihood: Lambda(tau) - ln lambda(tau), Lambda by Gauss-Legendre from the lower end of the
+ * support.
  *
  * A gap that was cut off by the end of observation has the likelihood of nothing coming: Lambda alone.
  */
@@ -24,8 +25,8 @@ static size_t count(const struct objective_config *config, const struct target *
     return config->points + !target->censored;
 }
 
-static void place(const struct objective_config *config, const struct op_run *run, const struct target *target, size_t n,
-                  real *tau)
+static void place(const struct objective_config *config, const struct op_run *run, const struct target *target,
+                  size_t n, real *tau)
 {
     (void)run;
     double span = span_of(config, target);

@@ -1,8 +1,9 @@
 /*
  * objective_wsm.c - weighted score matching: 1/2 h psi^2 + h psi' + h' psi, with h zero where the density ends.
  *
- * h = tau; where the end of observation T is known, h = min(tau, T - t), whose slope is +1 up to half of T - t_{i-1} and -1
- * beyond. On the log axis, which has no end on the left: h = min(1, y(T - t_{i-1}) - y). Gaps that were cut off add nothing.
+ * h = tau; where the end of observation T is known, h = min(tau, T - t), whose slope is +1 up to half of T - t_{i-1}
+ * and -1 beyond. On the log axis, which has no end on the left: h = min(1, y(T - t_{i-1}) - y). Gaps that were cut off
+ * add nothing.
  */
 #include "train/objective_at_gap.h"
 

@@ -66,9 +66,10 @@ static json_t *state_to_json(const smurf_trainer *t)
     struct number number[NUMBERS];
     char print[24];
     snprintf(print, sizeof print, "%016" PRIx64, t->dev_fingerprint);
-    json_t *json = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:s}", "step", (json_int_t)a.step, "epoch",
-                             (json_int_t)a.epoch, "next", (json_int_t)a.next, "best_epoch", (json_int_t)a.best.epoch, "waited",
-                             (json_int_t)a.waited, "halvings", (json_int_t)a.halvings, "stopped", a.stopped, "dev", print);
+    json_t *json =
+        json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:s}", "step", (json_int_t)a.step, "epoch", (json_int_t)a.epoch,
+                  "next", (json_int_t)a.next, "best_epoch", (json_int_t)a.best.epoch, "waited", (json_int_t)a.waited,
+                  "halvings", (json_int_t)a.halvings, "stopped", a.stopped, "dev", print);
     list_numbers(&a, number);
     for (int i = 0; json && i < NUMBERS; i++)
         if (json_object_set_new(json, number[i].key, bits(*number[i].at)) != 0) {
@@ -84,8 +85,8 @@ static bool state_from_json(struct progress_state *a, const json_t *json)
     json_int_t step, epoch, next, best, waited, halvings;
     struct number number[NUMBERS];
     int stopped;
-    if (json_unpack((json_t *)json, "{s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "step", &step, "epoch", &epoch, "next", &next,
-                    "best_epoch", &best, "waited", &waited, "halvings", &halvings, "stopped", &stopped) != 0)
+    if (json_unpack((json_t *)json, "{s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "step", &step, "epoch", &epoch, "next",
+                    &next, "best_epoch", &best, "waited", &waited, "halvings", &halvings, "stopped", &stopped) != 0)
         return false;
     if (epoch < 0 || step < epoch || next < 0 || next > step || best < 0 || best > epoch || (epoch > 0 && best == 0) ||
         waited != epoch - best || halvings < 0 || halvings > 1000)
@@ -125,7 +126,8 @@ smurf_status smurf_trainer_save(const smurf_trainer *t, const char *path, smurf_
 }
 
 /* All slabs of a file, or with slab NULL a look at them. */
-static smurf_status fetch(const smurf_model *frame, const struct tensor_file *file, float *const slab[SLABS], smurf_error *err)
+static smurf_status fetch(const smurf_model *frame, const struct tensor_file *file, float *const slab[SLABS],
+                          smurf_error *err)
 {
     smurf_status status = SMURF_OK;
     for (int s = 0; s < SLABS && !status; s++)
@@ -147,7 +149,8 @@ static smurf_status check_data(const smurf_model *frame, const json_t *state, co
         other = "dev";
     if (!other) return SMURF_OK;
     return smurf_fail(err, SMURF_ERROR_INPUT,
-                      "%s: was begun with other %s data (resume with the same data and options, or train anew)", path, other);
+                      "%s: was begun with other %s data (resume with the same data and options, or train anew)", path,
+                      other);
 }
 
 static smurf_status damaged(const char *path, smurf_error *err)

@@ -6,8 +6,8 @@
 
 #include "smurf.h"
 
-/* epoch from 1; step over the whole run, from 1. halvings: how often a plateau was met. The cosine goes down by epochs, as the
-   published program's does. */
+/* epoch from 1; step over the whole run, from 1. halvings: how often a plateau was met. The cosine goes down by epochs,
+   as the published program's does. */
 double smurf_schedule_rate(const smurf_train_config *config, size_t epoch, uint64_t step, unsigned halvings);
 
 #endif

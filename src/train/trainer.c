@@ -1,8 +1,8 @@
 /*
  * trainer.c - training: steps, epochs, dev loss, the best weights so far.
  *
- * Everything random is a function of (seed, epoch, step, event), every sum has one order: a run is the same bits at any number of
- * threads, and one that was saved and resumed equals one that was not.
+ * Everything random is a function of (seed, epoch, step, event), every sum has one order: a run is the same bits at any
+ * number of threads, and one that was saved and resumed equals one that was not.
  */
 #include "train/trainer.h"
 
@@ -46,9 +46,9 @@ static void gap_range(const smurf_data *data, double *least, double *most)
         }
 }
 
-/* The law's support on its axis. Log time has no end on the left, so one is set below the smallest gap (or half a tick): there the
-   law has no mass to speak of, and further out a positive intensity would give it some. No gap may lie below it, not even a tie:
-   the likelihood would grow with the intensity there, which nothing holds back. */
+/* The law's support on its axis. Log time has no end on the left, so one is set below the smallest gap (or half a
+   tick): there the law has no mass to speak of, and further out a positive intensity would give it some. No gap may lie
+   below it, not even a tie: the likelihood would grow with the intensity there, which nothing holds back. */
 static void fit_support(smurf_model *m, const smurf_data *train)
 {
     const smurf_train_config *c = &m->config;
@@ -71,8 +71,9 @@ static smurf_status copy_name(char **out, const char *name, const char *what, co
     json_t *text = json_string(name);
     json_decref(text);
     if (!text)
-        return smurf_fail(err, SMURF_ERROR_INPUT, "%s: %s '%.200s' is not UTF-8 (convert the file: iconv -f latin1 -t utf-8)",
-                          train->source, what, name);
+        return smurf_fail(err, SMURF_ERROR_INPUT,
+                          "%s: %s '%.200s' is not UTF-8 (convert the file: iconv -f latin1 -t utf-8)", train->source,
+                          what, name);
     *out = strdup(name);
     return *out ? SMURF_OK : smurf_fail_memory(err);
 }
@@ -207,8 +208,8 @@ static smurf_status start_weights(smurf_trainer *t, smurf_error *err)
     return SMURF_OK;
 }
 
-smurf_status smurf_trainer_build(smurf_trainer **out, smurf_model *frame, const smurf_data *train, const smurf_data *dev,
-                                 smurf_error *err)
+smurf_status smurf_trainer_build(smurf_trainer **out, smurf_model *frame, const smurf_data *train,
+                                 const smurf_data *dev, smurf_error *err)
 {
     *out = NULL;
     smurf_trainer *t = calloc(1, sizeof *t);
@@ -239,8 +240,9 @@ smurf_status smurf_trainer_new(smurf_trainer **out, const smurf_train_config *gi
     smurf_model *frame = NULL;
     smurf_status status = smurf_train_config_check(&config, err);
     if (!status && dev && dev->types > train->types)
-        status = smurf_fail(err, SMURF_ERROR_ARGUMENT, "dev has %u types, train %u: read them together, as one directory",
-                            dev->types, train->types);
+        status =
+            smurf_fail(err, SMURF_ERROR_ARGUMENT, "dev has %u types, train %u: read them together, as one directory",
+                       dev->types, train->types);
     if (!status) status = make_frame(&frame, &config, train, err);
     return status ? status : smurf_trainer_build(out, frame, train, dev, err);
 }
@@ -289,10 +291,11 @@ static smurf_status not_finite(const smurf_trainer *t, size_t index, smurf_error
     for (size_t i = first; i < last && shown < 8; i++, shown++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%zu", shown ? ", " : "", t->train.order[i]);
     if (last - first > shown) snprintf(list + used, sizeof list - used, " and %zu more", last - first - shown);
-    return smurf_fail(err, SMURF_ERROR_INPUT,
-                      "the loss or its gradient is not finite in epoch %zu, step %zu of it (sequences %s of train, counted from 0): "
-                      "lower the rate, clip the gradient, or look at those sequences%s",
-                      t->at.epoch + 1, index + 1, list, what_is_kept(t));
+    return smurf_fail(
+        err, SMURF_ERROR_INPUT,
+        "the loss or its gradient is not finite in epoch %zu, step %zu of it (sequences %s of train, counted from 0): "
+        "lower the rate, clip the gradient, or look at those sequences%s",
+        t->at.epoch + 1, index + 1, list, what_is_kept(t));
 }
 
 static struct op_run run_of(const smurf_trainer *t, uint64_t step)
@@ -332,8 +335,8 @@ smurf_status smurf_trainer_step(smurf_trainer *t, double *loss, int *last, smurf
     struct op_run run = run_of(t, t->at.step + 1);
     memset(t->slab[SLAB_GRADIENT], 0, slab_size(t) * sizeof(float));
     smurf_serial_enter();
-    struct loss sum = smurf_loss_of_batch_f32(&run, &t->frame->model, t->objective, &t->loss, t->slab[SLAB_WEIGHT], &batch,
-                                              t->memory, t->slab[SLAB_GRADIENT]);
+    struct loss sum = smurf_loss_of_batch_f32(&run, &t->frame->model, t->objective, &t->loss, t->slab[SLAB_WEIGHT],
+                                              &batch, t->memory, t->slab[SLAB_GRADIENT]);
     double total = t->loss.alpha * sum.time + sum.type;
     double norm = smurf_gradient_norm(slab_size(t), t->slab[SLAB_GRADIENT], t->threads);
     smurf_serial_leave();
@@ -405,12 +408,12 @@ static smurf_status tell(smurf_trainer *t, smurf_error *err)
     double speed = t->at.seconds > 0 ? t->at.events / t->at.seconds : 0;
     int n = snprintf(t->what, sizeof t->what, "epoch %zu of %zu", t->at.epoch + 1, t->frame->config.epochs);
     if (t->at.loss_gaps > 0)
-        snprintf(t->what + n, sizeof t->what - (size_t)n, "  loss %.3f  %.1fk events/s", t->at.loss_sum / t->at.loss_gaps,
-                 speed / 1000);
+        snprintf(t->what + n, sizeof t->what - (size_t)n, "  loss %.3f  %.1fk events/s",
+                 t->at.loss_sum / t->at.loss_gaps, speed / 1000);
     t->progress.state = (smurf_progress){t->what, "steps", 0, (double)smurf_feed_batches(&t->train)};
     if (!smurf_progress_tell(&t->progress, (double)t->at.next, err)) return SMURF_OK;
-    return smurf_fail(err, SMURF_ERROR_CANCELLED, "stopped in epoch %zu after %zu of its %zu steps", t->at.epoch + 1, t->at.next,
-                      smurf_feed_batches(&t->train));
+    return smurf_fail(err, SMURF_ERROR_CANCELLED, "stopped in epoch %zu after %zu of its %zu steps", t->at.epoch + 1,
+                      t->at.next, smurf_feed_batches(&t->train));
 }
 
 smurf_status smurf_trainer_epoch(smurf_trainer *t, smurf_epoch *out, smurf_error *err)
@@ -438,8 +441,8 @@ smurf_status smurf_trainer_epoch(smurf_trainer *t, smurf_epoch *out, smurf_error
         out->dev_accuracy = dev.right / (double)(dev.typed ? dev.typed : 1);
         out->dev_loss = (t->loss.alpha * dev.time + dev.type) / (double)dev.gaps;
         if (!isfinite(out->dev_loss))
-            return smurf_fail(err, SMURF_ERROR_INPUT,
-                              "the dev loss is not finite after epoch %zu: lower the rate%s", out->epoch, what_is_kept(t));
+            return smurf_fail(err, SMURF_ERROR_INPUT, "the dev loss is not finite after epoch %zu: lower the rate%s",
+                              out->epoch, what_is_kept(t));
     }
     t->at.epoch++;
     t->at.next = 0;
