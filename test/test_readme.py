@@ -46,6 +46,14 @@ def same_line(expected, found):
     return len(words) == len(others) and all(map(same_word, words, others))
 
 
+class Links(unittest.TestCase):
+    def test_relative_links_lead_somewhere(self):
+        for page in [*ROOT.glob("*.md"), *ROOT.glob("doc/*.md")]:
+            for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+                with self.subTest(page=page.name, link=link):
+                    self.assertTrue((page.parent / link).exists())
+
+
 class Readme(unittest.TestCase):
     def test_commands_print_what_is_shown(self):
         shown = list(commands())
