@@ -3,6 +3,7 @@
 #include "dataset.h"
 #include "terminal.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,8 +39,9 @@ int command_convert(int argc, char **argv)
     smurf_split split;
     int status = dataset_load(&split, argv[0], &data);
     if (status) return status;
-    if (split.dev || split.test) {
-        if (dataset_is_file(argv[1]))
+    bool file = dataset_is_file(argv[1]);
+    if (split.dev || split.test || (data.split && !file)) { /* --split 1:0:0 has one part */
+        if (file)
             usage_error("train, dev and test cannot all go to '%s': name a directory (and the format with --to)",
                         argv[1]);
         status = dataset_write_directory(&split, argv[1], format);

@@ -3,8 +3,10 @@
 
 #include "terminal.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -198,29 +200,64 @@ int dataset_write_file(const smurf_data *data, const char *path, smurf_format fo
     return status ? report_error(&err) : 0;
 }
 
-int dataset_write_directory(const smurf_split *split, const char *directory, smurf_format format)
+enum { PARTS = 3, PART_NAME = 32 };
+static const char *const part_names[PARTS] = {"train", "dev", "test"};
+
+/* The file of a part, such as "dev.csv", or "time-dev.txt" of RMTPP text. */
+static void name_part(char file[PART_NAME], int part, smurf_format format)
 {
-    static const char *const names[] = {"train", "dev", "test"};
     static const char *const suffix[] = {
         [SMURF_FORMAT_CSV] = "csv",   [SMURF_FORMAT_TSV] = "tsv",   [SMURF_FORMAT_JSONL] = "jsonl",
         [SMURF_FORMAT_JSON] = "json", [SMURF_FORMAT_RMTPP] = "txt", [SMURF_FORMAT_PICKLE] = "pkl"};
-    const smurf_data *part[] = {split->train, split->dev, split->test};
+    snprintf(file, PART_NAME, "%s%s.%s", format == SMURF_FORMAT_RMTPP ? "time-" : "", part_names[part], suffix[format]);
+}
+
+/* What a later command would read from the directory as one of our parts, though it is none: the first such file by
+   name, the caller's to free, or NULL. A directory that cannot be opened holds none: writing tells what is wrong. */
+static char *find_stale(const char *directory, const smurf_data *const part[PARTS], smurf_format format)
+{
+    char *stale = NULL;
+    DIR *dir = opendir(directory);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        char file[PART_NAME];
+        int i = smurf_split_part(entry->d_name);
+        if (i < 0) continue;
+        name_part(file, i, format);
+        if ((part[i] && strcmp(file, entry->d_name) == 0) || (stale && strcmp(stale, entry->d_name) < 0)) continue;
+        free(stale);
+        if (!(stale = strdup(entry->d_name))) usage_error("out of memory");
+    }
+    if (dir) closedir(dir);
+    return stale;
+}
+
+int dataset_write_directory(const smurf_split *split, const char *directory, smurf_format format)
+{
+    const smurf_data *const part[PARTS] = {split->train, split->dev, split->test};
     smurf_error err = {0};
     if (!format) format = SMURF_FORMAT_JSONL;
+    char *stale = find_stale(directory, part, format);
+    if (stale) {
+        int status = report_failure("'%.800s' holds %s, which this would not replace: remove it or name another "
+                                    "directory",
+                                    directory, stale);
+        free(stale);
+        return status;
+    }
     if (mkdir(directory, 0777) != 0 && errno != EEXIST) {
         snprintf(err.message, sizeof err.message, "cannot make the directory '%.800s': %s", directory, strerror(errno));
         return report_error(&err);
     }
-    for (int i = 0; i < 3; i++) {
-        char path[4096];
+    for (int i = 0; i < PARTS; i++) {
+        char path[4096], file[PART_NAME];
         if (!part[i]) continue;
         smurf_write_config config;
         smurf_write_config_init(&config);
         config.format = format;
-        config.key = names[i];
+        config.key = part_names[i];
         config.progress = terminal_progress;
-        int n = snprintf(path, sizeof path, "%s/%s%s.%s", directory, format == SMURF_FORMAT_RMTPP ? "time-" : "",
-                         names[i], suffix[format]);
+        name_part(file, i, format);
+        int n = snprintf(path, sizeof path, "%s/%s", directory, file);
         if ((size_t)n >= sizeof path) usage_error("the name of the directory is too long");
         if (smurf_data_write(part[i], path, &config, &err)) return report_error(&err);
     }

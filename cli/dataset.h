@@ -42,7 +42,8 @@ enum { DEFAULT_HISTORY = 64 };
    two are NULL. Returns 0, or the exit status after saying what is wrong. */
 int dataset_load(smurf_split *out, const char *path, const struct dataset_options *options);
 
-/* Writes the parts into a directory, made if need be: train, dev, test with the suffix of the format. */
+/* Writes the parts into a directory, made if need be: train, dev, test with the suffix of the format. Refuses, before
+   anything is written, where the directory holds another file that would then be read as one of the parts. */
 int dataset_write_directory(const smurf_split *split, const char *directory, smurf_format format);
 /* Does the path stand for one file: "-", a name with the suffix of a format, or what is there and no directory? */
 int dataset_is_file(const char *path);

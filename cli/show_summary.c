@@ -170,8 +170,10 @@ static void put_counts(const struct page *p)
         fprintf(p->out, " of %s event%s each", count_text(a, (size_t)most), most == 1 ? "" : "s");
     }
     if (s->empty_sequences > 0) fprintf(p->out, ", %s empty", count_text(a, s->empty_sequences));
-    fprintf(p->out, "\n  events     %s\n  gaps       %s", count_text(a, s->events), count_text(b, s->gaps));
-    if (s->scored != s->gaps) fprintf(p->out, ", of which %s are scored", count_text(a, s->scored));
+    fprintf(p->out, "\n  events     %s\n  gaps       %s", count_text(a, s->events), count_text(b, s->scored));
+    if (s->history > 0)
+        fprintf(p->out, "\n  history    %s event%s before the scored ones %s seen, not described",
+                count_text(a, s->history), s->history == 1 ? "" : "s", s->history == 1 ? "is" : "are");
     putc('\n', p->out);
 }
 
@@ -200,10 +202,12 @@ static void put_clock(const struct page *p)
     const smurf_summary *s = p->s;
     const char *unit = smurf_data_unit(p->data);
     char a[TEXT], b[TEXT];
-    if (s->gaps == 0) return;
+    if (s->scored == 0) return;
     fputs("  clock      ", p->out);
     if (s->tick > 0) {
-        fprintf(p->out, "ticks of %s%s%s", number_text(a, s->tick), *unit ? " " : "", unit);
+        int letters = (int)strlen(unit);
+        if (s->tick == 1 && letters > 3 && unit[letters - 1] == 's') letters--; /* 1 day, but 1 s and 1 ms */
+        fprintf(p->out, "ticks of %s%s%.*s", number_text(a, s->tick), *unit ? " " : "", letters, unit);
         double per = 1 / s->tick;
         if (per > 1.5 && per < 1e6 && fabs(per - rint(per)) < 1e-9 * per) fprintf(p->out, " (1/%.0f)", per);
     } else {
@@ -213,7 +217,7 @@ static void put_clock(const struct page *p)
         fputs(", no ties\n", p->out);
     } else {
         fprintf(p->out, ", %s tie%s (%s of the gaps)\n", count_text(a, s->ties), s->ties == 1 ? "" : "s",
-                percent_text(b, s->ties, s->gaps));
+                percent_text(b, s->ties, s->scored));
     }
 }
 
@@ -222,10 +226,11 @@ static void put_quantiles(const struct page *p)
     const smurf_summary *s = p->s;
     const char *unit = smurf_data_unit(p->data);
     int seconds = strcmp(unit, "s") == 0;
-    char a[TEXT], b[TEXT];
-    if (s->gaps == 0) return;
-    fprintf(p->out, "\n  gaps%s%s: mean %s, standard deviation %s\n  ", *unit ? " in " : "", unit,
-            number_text(a, s->gap_mean), number_text(b, s->gap_sd));
+    char a[TEXT];
+    if (s->scored == 0) return;
+    fprintf(p->out, "\n  gaps%s%s: mean %s", *unit ? " in " : "", unit, number_text(a, s->gap_mean));
+    if (!isnan(s->gap_sd)) fprintf(p->out, ", standard deviation %s", number_text(a, s->gap_sd));
+    fputs("\n  ", p->out);
     for (int q = 0; q < SMURF_QUANTILES; q++) {
         snprintf(a, sizeof a, "%.0f%%", 100 * smurf_quantile_levels[q]);
         const char *name = q == 0 ? "min" : q == SMURF_QUANTILES - 1 ? "max" : q == SMURF_QUANTILES / 2 ? "median" : a;
@@ -308,6 +313,7 @@ static void put_histogram(const struct page *p)
         putc('\n', p->out);
     }
     put_axis(p, SMURF_BINS * each);
+    if (s->bin_beyond > 0) fputs("    the outermost bars hold what lies beyond\n", p->out);
 }
 
 /* Indices of the most frequent types, most frequent first; returns how many. */
@@ -336,7 +342,7 @@ static void put_type(const struct page *p, uint32_t type, int columns, int digit
     } else {
         fprintf(p->out, "%*" PRIu32, columns, type);
     }
-    fprintf(p->out, "  %*s  %6s", digits, count_text(a, count), percent_text(b, count, p->s->events));
+    fprintf(p->out, "  %*s  %6s", digits, count_text(a, count), percent_text(b, count, p->s->events - p->s->history));
     put_bar(p, (int)rint(8.0 * BAR_COLUMNS * (double)count / (double)most));
     putc('\n', p->out);
 }
@@ -346,26 +352,27 @@ static void put_types(const struct page *p)
     const smurf_summary *s = p->s;
     uint32_t top[TOP_TYPES];
     int n = find_top_types(s, top), columns = 4, digits;
-    char a[TEXT];
-    fprintf(p->out, "\n  types      %" PRIu32, s->types);
-    if (s->types_seen < s->types) fprintf(p->out, ", of which %" PRIu32 " occur", s->types_seen);
+    char a[TEXT], b[TEXT];
+    fprintf(p->out, "\n  types      %s", count_text(a, s->types));
+    if (s->types_seen < s->types)
+        fprintf(p->out, ", of which %s occur%s", count_text(a, s->types_seen), s->types_seen == 1 ? "s" : "");
     putc('\n', p->out);
     if (n == 0 || (n == 1 && !smurf_data_type_name(p->data, 0))) return; /* one type without a name says nothing */
     for (int i = 0; i < n; i++) {
         const char *name = smurf_data_type_name(p->data, top[i]);
-        int length = 0;
+        int length = name ? 0 : snprintf(a, sizeof a, "%" PRIu32, top[i]);
         for (const char *c = name ? name : ""; *c; c++) length += ((unsigned char)*c & 0xc0) != 0x80;
         if (length > columns) columns = length < NAME_COLUMNS ? length : NAME_COLUMNS;
     }
-    size_t most = s->type_count[top[0]], rest = s->events;
+    size_t most = s->type_count[top[0]], rest = s->events - s->history;
     digits = (int)strlen(count_text(a, most));
     for (int i = 0; i < n; i++) {
         put_type(p, top[i], columns, digits, most);
         rest -= s->type_count[top[i]];
     }
     if (s->types_seen > (uint32_t)n)
-        fprintf(p->out, "    ... and %" PRIu32 " more with %s event%s\n", s->types_seen - (uint32_t)n,
-                count_text(a, rest), rest == 1 ? "" : "s");
+        fprintf(p->out, "    ... and %s more with %s event%s\n", count_text(a, s->types_seen - (uint32_t)n),
+                count_text(b, rest), rest == 1 ? "" : "s");
 }
 
 void show_summary(FILE *out, const char *title, const smurf_data *data, const smurf_summary *s, int width, int utf8)

@@ -122,7 +122,7 @@ void show_summary_json(FILE *out, const char *title, const smurf_data *data, con
     put_count(out, "empty_sequences", s->empty_sequences);
     put_count(out, "windows_known", s->windows_known);
     put_count(out, "events", s->events);
-    put_count(out, "gaps", s->gaps);
+    put_count(out, "history", s->history);
     put_count(out, "scored", s->scored);
     put_moment(out, "earliest", data, s, s->earliest);
     put_moment(out, "latest", data, s, s->latest);
@@ -141,7 +141,9 @@ void show_summary_json(FILE *out, const char *title, const smurf_data *data, con
     put_field(out, "bin_high", s->bin_high);
     fputs(",\"bin\":[", out);
     for (int i = 0; i < SMURF_BINS; i++) fprintf(out, "%s%zu", i > 0 ? "," : "", s->bin[i]);
-    fputs("],\"warnings\":[", out);
+    putc(']', out);
+    put_count(out, "bin_beyond", s->bin_beyond);
+    fputs(",\"warnings\":[", out);
     for (size_t i = 0; i < s->warnings; i++) {
         if (i > 0) putc(',', out);
         put_string(out, s->warning[i]);

@@ -61,8 +61,9 @@ static int run(const smurf_process *process, const smurf_simulate_config *config
     if (status) return report_error(&err);
     int result = write_out(data, output, share, format);
     if (!result && strcmp(output, "-") != 0)
-        report_done("wrote %zu events in %zu sequences to %s", smurf_data_events(data), smurf_data_sequences(data),
-                    output);
+        report_done("wrote %zu event%s in %zu sequence%s to %s", smurf_data_events(data),
+                    smurf_data_events(data) == 1 ? "" : "s", smurf_data_sequences(data),
+                    smurf_data_sequences(data) == 1 ? "" : "s", output);
     smurf_data_free(data);
     return result;
 }

@@ -172,6 +172,9 @@ SMURF_API void smurf_split_release(smurf_split *split);
 /* Reads a directory that holds train and, if there are any, dev and test, in any format. */
 SMURF_API smurf_status smurf_split_read(smurf_split *out, const char *directory, const smurf_read_config *config,
                                         smurf_error *err);
+/* Which part smurf_split_read takes a file of that name for: 0 train, 1 dev, 2 test, -1 none. Files of types of
+   RMTPP text ("event-dev.txt") go with their times and are none. */
+SMURF_API int smurf_split_part(const char *file_name);
 
 /* Deals whole sequences into three parts with the given shares (they need not add up to 1). One
    single sequence is cut in time instead, each part with what came before as history. */
@@ -189,7 +192,9 @@ SMURF_API smurf_status smurf_moment_parse(smurf_moment *out, const char *text, s
 
 /* Cuts in time: train sees what comes before dev_from and knows that its observation ends there; dev is
    scored from dev_from to test_from, test from test_from on, both with all that came before as
-   history. dev_from == test_from leaves dev NULL. */
+   history. A sequence is in dev or test where it has an event to score there or is known to be observed
+   there (its end is after the part's start): then the gap that was cut off counts. dev_from == test_from
+   leaves dev NULL. */
 SMURF_API smurf_status smurf_split_by_time(smurf_split *out, const smurf_data *data, smurf_moment dev_from,
                                            smurf_moment test_from, smurf_error *err);
 
@@ -212,21 +217,26 @@ enum { SMURF_QUANTILES = 9, SMURF_BINS = 40 };
 /* The levels of the quantiles below: 0, .01, .05, .25, .5, .75, .95, .99, 1. */
 extern SMURF_API const double smurf_quantile_levels[SMURF_QUANTILES];
 
-/* What `smurf info` shows of one data set. Gaps are those between consecutive events. */
+/* What `smurf info` shows of one data set. Gaps are the scored ones; types are those of the scored events and of
+   the first event of a sequence without history; lengths and the time span are of all events. */
 typedef struct smurf_summary {
-    size_t sequences, empty_sequences, events, gaps, scored;
+    size_t sequences, empty_sequences, events;
+    size_t history; /* events that are seen only: neither their gaps nor their types are described */
+    size_t scored;  /* events that are scored, each with the gap before it */
     uint32_t types, types_seen;
-    size_t *type_count;             /* (types), owned by the summary */
+    size_t *type_count;             /* (types), sums to events - history; owned by the summary */
     double length[SMURF_QUANTILES]; /* NaN where there are no sequences */
     double length_mean;
     double gap[SMURF_QUANTILES]; /* NaN where there are no gaps */
-    double gap_mean, gap_sd;
-    size_t ties; /* gaps that are exactly 0 */
-    double tick; /* 0: none seen */
+    double gap_mean;
+    double gap_sd; /* of the sample: over n - 1; NaN where there are fewer than two gaps */
+    size_t ties;   /* gaps that are exactly 0 */
+    double tick;   /* 0: none seen */
     smurf_moment earliest, latest;
     size_t windows_known;     /* sequences whose end of observation is known */
     double bin_low, bin_high; /* the histogram spans these log10 gaps, bins of equal width; ties not counted */
     size_t bin[SMURF_BINS];
+    size_t bin_beyond; /* gaps off the histogram's ends, counted in its outermost bins */
     size_t warnings;
     char (*warning)[256]; /* (warnings), owned by the summary */
 } smurf_summary;
@@ -335,7 +345,8 @@ SMURF_API smurf_status smurf_process_simulate(smurf_data **out, const smurf_proc
                                               const smurf_simulate_config *config, smurf_error *err);
 
 /* The true law of the gap that follows the first `seen` events of a sequence (seen = 0: from time 0, the
-   start of observation, to the first event). The law copies what it needs. */
+   start of observation, to the first event). The sequence must be whole: observed from origin + start == 0 on;
+   a window, whose start is unknown, is an SMURF_ERROR_ARGUMENT. The law copies what it needs. */
 SMURF_API smurf_status smurf_process_law(smurf_law **out, const smurf_process *process, const smurf_sequence *sequence,
                                          size_t seen, smurf_error *err);
 

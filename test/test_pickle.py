@@ -102,7 +102,7 @@ class Plain(Case):
         events[0][2]["time_since_last_event"] = 7.0
         done = self.convert(self.dump({"train": events}, 4), self.path("out.jsonl"))
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("at 1 events of 1 sequences (first: sequence 1, event 3)", done.stderr)
+        self.assertIn("at 1 event of 1 sequence (first: sequence 1, event 3)", done.stderr)
 
     def test_nanoseconds_keep_every_digit(self):
         times = [1700000000123456789, 1700000000123456790, 1700000001000000000]

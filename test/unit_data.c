@@ -212,6 +212,8 @@ static void messages_tell_the_place(void **state)
     refuse(" \n\t\r\n", "memory.x: |empty");
     refuse("time,type\n1,0\nx,0\n", "memory.x:3: |'x'");
     refuse("time,type\n2,0\n1,0\n", "memory.x:3: |time 1|previous event 2|--sort");
+    refuse("time\n0\n9007199254740992\n", "memory.x:3: |2^53");
+    refuse("time\n9223372036854775000\n9223372036854776000\n", "memory.x:3: |too far|2^63");
     refuse("{\"times\":[1]}\n{\"times\":[1,2,NaN]}", "memory.x:2: |times, entry 3|NaN");
     refuse("{\"times\":[1,2],\"types\":[0]}", "memory.x:1: |2 times|1 types");
     refuse("{\"times\":[1,2],\"types\":[0,-1]}", "memory.x:1: |types, entry 2|-1");

@@ -88,7 +88,7 @@ static void summary_counts(void **state)
 {
     (void)state;
     struct builder b = {.name = "hand-made", .declared = 4};
-    push(&b, (double[]){1, 1, 3, 7}, (uint32_t[]){0, 2, 2, 0}, 4);
+    push(&b, (double[]){1, 1, 3, 7, 7}, (uint32_t[]){0, 2, 2, 0, 2}, 5);
     close_sequence(&b, 3, 10);
     close_sequence(&b, 1, NAN);
     push(&b, (double[]){-2.5, 0}, (uint32_t[]){2, 2}, 2);
@@ -98,28 +98,28 @@ static void summary_counts(void **state)
 
     assert_int_equal(s.sequences, 3);
     assert_int_equal(s.empty_sequences, 1);
-    assert_int_equal(s.events, 6);
-    assert_int_equal(s.gaps, 4);
-    assert_int_equal(s.scored, 2);
+    assert_int_equal(s.events, 7);
+    assert_int_equal(s.history, 3);
+    assert_int_equal(s.scored, 3);
     assert_int_equal(s.ties, 1);
     assert_int_equal(s.windows_known, 1);
     assert_int_equal(s.types, 4);
     assert_int_equal(s.types_seen, 2);
-    assert_int_equal(s.type_count[0], 2);
-    assert_int_equal(s.type_count[2], 4);
+    assert_int_equal(s.type_count[0], 1);
+    assert_int_equal(s.type_count[2], 3);
     assert_int_equal(s.earliest.whole, -3);
     assert_true(s.earliest.fraction == 0.5);
     assert_int_equal(s.latest.whole, 7);
-    assert_true(s.length_mean == 2);
-    assert_near(s.gap_mean, 8.5 / 4, 1e-15); /* gaps 0, 2, 4, 2.5 */
-    assert_near(s.gap_sd, sqrt((4 + 16 + 6.25) / 4 - 8.5 * 8.5 / 16), 1e-14);
+    assert_near(s.length_mean, 7 / 3., 1e-15);
+    assert_near(s.gap_mean, 6.5 / 3, 1e-15); /* gaps 4, 0, 2.5 */
+    assert_near(s.gap_sd, sqrt((16 + 6.25 - 6.5 * 6.5 / 3) / 2), 1e-14);
     assert_true(s.gap[0] == 0 && s.gap[8] == 4);
-    assert_near(s.gap[4], 2.25, 1e-15);
+    assert_true(s.gap[4] == 2.5);
     size_t binned = 0;
     for (int i = 0; i < SMURF_BINS; i++) binned += s.bin[i];
-    assert_int_equal(binned, 3);
-    assert_near(pow(10, s.bin_low), 2, 1e-2);
-    assert_near(pow(10, s.bin_high), 4, 1e-2);
+    assert_int_equal(binned, 2);
+    assert_near(pow(10, s.bin_low), 2.5, 1e-14);
+    assert_near(pow(10, s.bin_high), 4, 1e-14);
     smurf_summary_release(&s);
     assert_null(s.type_count);
     smurf_data_free(data);
@@ -154,6 +154,28 @@ static void summary_quantiles(void **state)
         smurf_data_free(data);
         free(gap);
     }
+}
+
+/* Few gaps span the whole axis, however far apart; of many, the outliers go to the outermost bins. */
+static void summary_bins(void **state)
+{
+    (void)state;
+    double gap[5000];
+    smurf_data *few = from_gaps(0, (double[]){1, 1, 8.77e8}, 3, NULL);
+    smurf_summary s = summarise(few, NULL);
+    assert_true(s.bin_low == 0 && s.bin_high == log10(8.77e8));
+    assert_true(s.bin[0] == 2 && s.bin[SMURF_BINS - 1] == 1 && s.bin_beyond == 0);
+    smurf_summary_release(&s);
+    smurf_data_free(few);
+
+    for (int i = 0; i < 5000; i++) gap[i] = i == 0 ? 0x1p-20 : i == 1 ? 0x1p30 : 1 + i % 2;
+    smurf_data *many = from_gaps(0, gap, 5000, NULL);
+    s = summarise(many, NULL);
+    assert_near(s.bin_low, -log10(2) / 20, 1e-14);
+    assert_near(s.bin_high, log10(2) * 21 / 20, 1e-14);
+    assert_true(s.bin_beyond == 2 && s.bin[0] == 1 && s.bin[SMURF_BINS - 1] == 1);
+    smurf_summary_release(&s);
+    smurf_data_free(many);
 }
 
 static void summary_of_nothing(void **state)
@@ -285,6 +307,7 @@ static void warns_of_sequences(void **state)
     smurf_data *endless = from_times(time, 100001);
     free(time);
     assert_true(warns(history, NULL, "none is scored"));
+    assert_false(warns(history, NULL, "never occur"));
     assert_true(warns(data, NULL, "1 of 2 sequences has fewer than two events"));
     assert_true(warns(data, NULL, "the reader sorted 3 events"));
     assert_true(warns(alone, NULL, "no sequence has two events"));
@@ -334,6 +357,52 @@ static void pages_fit_their_width(void **state)
             free(text);
         }
     smurf_data_free(data);
+}
+
+/* Is the line on the page of the data set? */
+static int shows(const smurf_data *data, const char *line)
+{
+    char *text = page(data, 80, 1, 0);
+    int found = strstr(text, line) != NULL;
+    free(text);
+    return found;
+}
+
+static void pages_speak_well(void **state)
+{
+    (void)state;
+    struct builder b = {.name = "hand-made", .unit = "days", .declared = 123456};
+    push(&b, (double[]){0, 1, 3, 4}, (uint32_t[]){7, 7, 7, 123455}, 4);
+    close_sequence(&b, 1, NAN);
+    smurf_data *sparse = finish(&b);
+    assert_true(shows(sparse, "ticks of 1 day, no ties\n"));
+    assert_true(shows(sparse, "types      123,456, of which 2 occur\n"));
+    assert_true(shows(sparse, "\n         7  3   75.0%"));
+    assert_true(shows(sparse, "\n    123455  1   25.0%"));
+    assert_false(shows(sparse, "history"));
+    smurf_data_free(sparse);
+
+    b.unit = "days", b.declared = 2;
+    push(&b, (double[]){0, 1, 3}, (uint32_t[]){0, 0, 1}, 3);
+    close_sequence(&b, 2, NAN);
+    smurf_data *cut = finish(&b);
+    assert_true(shows(cut, "gaps       1\n  history    2 events before the scored ones are seen, not described\n"));
+    assert_true(shows(cut, "types      2, of which 1 occurs\n"));
+    assert_true(shows(cut, "gaps in days: mean 2\n"));
+    smurf_data_free(cut);
+
+    b.unit = "days";
+    push(&b, (double[]){0, 1, 2}, NULL, 3);
+    close_sequence(&b, 1, NAN);
+    smurf_data *even = finish(&b);
+    assert_true(warns(even, NULL, "every gap is 1 day:"));
+    smurf_data_free(even);
+
+    double gap[2000];
+    for (int i = 0; i < 2000; i++) gap[i] = i ? 1 + i % 3 : 1e6;
+    smurf_data *outlier = from_gaps(0, gap, 2000, NULL);
+    assert_true(shows(outlier, "    the outermost bars hold what lies beyond\n"));
+    smurf_data_free(outlier);
 }
 
 static void json_is_exact(void **state)
@@ -677,6 +746,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(summary_counts),        cmocka_unit_test(summary_quantiles),
+        cmocka_unit_test(summary_bins),          cmocka_unit_test(pages_speak_well),
         cmocka_unit_test(summary_of_nothing),    cmocka_unit_test(warns_of_types),
         cmocka_unit_test(warns_of_named_types),  cmocka_unit_test(warns_of_many_types),
         cmocka_unit_test(warns_of_gaps),         cmocka_unit_test(warns_of_sequences),

@@ -404,6 +404,9 @@ static void wrong_histories_are_refused(void **state)
         {{.length = 1, .time = (double[]){-1}, .type = (uint32_t[]){0}}, 1, "event 0 is at time -1"},
         {{.length = 1, .time = (double[]){NAN}, .type = (uint32_t[]){0}}, 1, "goes forward"},
         {{.length = 1, .time = (double[]){1}, .type = (uint32_t[]){3}}, 1, "of type 3, but the process has 3 types"},
+        {{.length = 1, .time = (double[]){1}, .type = (uint32_t[]){0}, .start = NAN}, 1, "whole history from time 0"},
+        {{.length = 1, .time = (double[]){1}, .type = (uint32_t[]){0}, .start = 0.5}, 1, "starts elsewhere"},
+        {{.length = 1, .time = (double[]){1}, .type = (uint32_t[]){0}, .origin = 7}, 0, "starts elsewhere"},
     };
     smurf_error err;
     smurf_process *process;

@@ -352,8 +352,8 @@ static void gaps(void **state)
 
     data = read_ok(B("((dS'time_since_start'\n(I0\nI3\nI4\nlsS'time_since_last_event'\n(I9\nI3\nI2\nlsl."), NULL);
     assert_string_equal(smurf_data_remark(data, 0),
-                        "'time_since_last_event' disagrees with the differences of 'time_since_start' at 1 events of 1 "
-                        "sequences (first: sequence 1, event 3); 'time_since_start' was taken");
+                        "'time_since_last_event' disagrees with the differences of 'time_since_start' at 1 event of 1 "
+                        "sequence (first: sequence 1, event 3); 'time_since_start' was taken");
     smurf_data_free(data);
 }
 

@@ -454,6 +454,22 @@ static void wrong_runs_are_refused(void **state)
     smurf_process_free(NULL);
 }
 
+/* A caller built with an older header has a shorter config: what lies behind it is not read. */
+static void older_configs_are_taken(void **state)
+{
+    (void)state;
+    smurf_simulate_config config = {
+        .size = offsetof(smurf_simulate_config, threads), .sequences = 3, .max_events = 2, .threads = -1};
+    smurf_process *process;
+    smurf_data *data;
+    assert_int_equal(smurf_process_new(&process, "poisson", 1, NULL, 0, NULL), SMURF_OK);
+    assert_int_equal(smurf_process_simulate(&data, process, &config, NULL), SMURF_OK);
+    assert_int_equal(smurf_data_sequences(data), 3);
+    assert_int_equal(smurf_data_events(data), 6);
+    smurf_data_free(data);
+    smurf_process_free(process);
+}
+
 static void endless_gaps_are_an_error(void **state)
 {
     (void)state;
@@ -525,6 +541,7 @@ int main(void)
         cmocka_unit_test(times_increase_where_gaps_vanish),
         cmocka_unit_test(wrong_processes_are_refused),
         cmocka_unit_test(wrong_runs_are_refused),
+        cmocka_unit_test(older_configs_are_taken),
         cmocka_unit_test(endless_gaps_are_an_error),
         cmocka_unit_test(help_tells_the_defaults),
         cmocka_unit_test(help_is_complete),

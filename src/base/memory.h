@@ -1,8 +1,8 @@
 /*
  * memory.h - growing arrays and the arena: the two ways this library owns memory.
  *
- * An arena hands out pieces that live until it is released or rewound; pieces are never freed one by
- * one. The zero-initialised arena is valid and empty. Not thread-safe: one arena a thread.
+ * An arena hands out pieces that live until it is released; pieces are never freed one by one. The
+ * zero-initialised arena is valid and empty. Not thread-safe: one arena a thread.
  */
 #ifndef SMURF_BASE_MEMORY_H
 #define SMURF_BASE_MEMORY_H

@@ -61,14 +61,16 @@ static const char *plural(size_t n)
     return n == 1 ? "" : "s";
 }
 
-/* x to three digits with the unit behind; free of the locale. */
+/* x to three digits with the unit behind ("1 day", "2 days"; "1 ms"); free of the locale. */
 static const char *quantity(char out[NUMBER_TEXT + NAME_LENGTH], double x, const char *unit)
 {
     double digits = x > 0 ? pow(10, 2 - floor(log10(x))) : 1;
     if (isfinite(digits) && digits > 0)
         x = digits < 1 ? rint(x * digits) * rint(1 / digits) : rint(x * digits) / digits;
     size_t n = smurf_number_write(out, x);
-    snprintf(out + n, NAME_LENGTH, "%s%.*s", *unit ? " " : "", NAME_LENGTH - 3, unit);
+    int letters = (int)strnlen(unit, NAME_LENGTH - 3);
+    if (x == 1 && letters > 3 && unit[letters - 1] == 's') letters--;
+    snprintf(out + n, NAME_LENGTH, "%s%.*s", *unit ? " " : "", letters, unit);
     return out;
 }
 
@@ -115,7 +117,7 @@ static void on_sequences(struct advice *a)
         warn(a, "%zu of %zu sequences %s fewer than two events: there is nothing to predict in %s", idle, s->sequences,
              idle == 1 ? "has" : "have", idle == 1 ? "it" : "them");
     }
-    if (s->gaps > 0 && s->scored == 0)
+    if (idle < s->sequences && s->scored == 0)
         warn(a, "every event is history only and none is scored: cut the data set at an earlier time");
     if (s->length[SMURF_QUANTILES - 1] > LONG_SEQUENCE)
         warn(a, "the longest sequence has %.0f events: cut it into windows to train on it",
@@ -125,43 +127,46 @@ static void on_sequences(struct advice *a)
 static void on_gaps(struct advice *a)
 {
     const smurf_summary *s = a->s;
-    double n = (double)s->gaps, longest = s->gap[SMURF_QUANTILES - 1];
+    double n = (double)s->scored, longest = s->gap[SMURF_QUANTILES - 1];
     char text[NUMBER_TEXT + NAME_LENGTH];
-    if (s->gaps == 0) return;
-    if (s->ties == s->gaps) {
+    if (s->scored == 0) return;
+    if (s->ties == s->scored) {
         warn(a, "all gaps are 0, so there is no time to predict: is the right column taken for the time?");
-    } else if (s->gaps > 1 && longest - s->gap[0] <= 1e-9 * longest) {
+    } else if (s->scored > 1 && longest - s->gap[0] <= 1e-9 * longest) {
         warn(a, "every gap is %s: the time of the next event is certain and a law of it says nothing",
              quantity(text, longest, a->data->unit));
-    } else if (2 * s->ties > s->gaps) {
+    } else if (2 * s->ties > s->scored) {
         warn(a,
              "%.0f%% of the gaps are 0: the clock is too coarse for these events, or one sequence holds what "
              "should be several; use finer times or merge simultaneous events",
              100 * (double)s->ties / n);
-    } else if (s->gaps >= FEW_GAPS && longest > 0.5 * s->gap_mean * n) {
+    } else if (s->scored >= FEW_GAPS && longest > 0.5 * s->gap_mean * n) {
         warn(a, "one gap of %s makes up %.0f%% of all time between events: is that event's time right?",
              quantity(text, longest, a->data->unit), 100 * longest / (s->gap_mean * n));
     }
 }
 
-/* Types that never occur. marked: room for one flag a type. */
+/* Types that never occur, not in history either. marked: room for one flag a type. */
 static void on_unused_types(struct advice *a, bool *marked)
 {
     const smurf_summary *s = a->s;
-    uint32_t unused = s->types - s->types_seen;
+    uint32_t unused = 0;
     bool numbers = !a->data->type_name;
+    for (uint32_t k = 0; k < s->types; k++) marked[k] = true;
+    for (size_t i = 0; i < s->events; i++) marked[a->data->type[i]] = false;
+    for (uint32_t k = 0; k < s->types; k++) unused += marked[k];
+    uint32_t seen = s->types - unused;
     if (unused == 0 || s->events == 0) return;
-    if (numbers && s->type_count[0] == 0 && unused == 1) {
-        warn(a, "types count from 1 and type 0 never occurs: use --types words to have %u types instead of %u",
-             s->types_seen, s->types);
-    } else if (numbers && s->types_seen < s->types / 2) {
+    if (numbers && marked[0] && unused == 1) {
+        warn(a, "types count from 1 and type 0 never occurs: use --types words to have %u types instead of %u", seen,
+             s->types);
+    } else if (numbers && seen < s->types / 2) {
         warn(a,
              "only %u of the type numbers up to %u occur%s: use --types words to read them as names, not as "
              "indices",
-             s->types_seen, s->types - 1, s->types_seen == 1 ? "s" : "");
+             seen, s->types - 1, seen == 1 ? "s" : "");
     } else {
         char list[NAMED * (NAME_LENGTH + 2) + 32];
-        for (uint32_t k = 0; k < s->types; k++) marked[k] = s->type_count[k] == 0;
         list_types(list, sizeof list, a->data, marked);
         warn(a, "%u of %u types never occur%s (%s): a model cannot learn %s", unused, s->types, unused == 1 ? "s" : "",
              list, unused == 1 ? "it" : "them");
@@ -171,12 +176,13 @@ static void on_unused_types(struct advice *a, bool *marked)
 static void on_types(struct advice *a)
 {
     const smurf_summary *s = a->s;
-    if (s->types_seen == 1 && s->events > 1)
+    size_t events = s->events - s->history;
+    if (s->types_seen == 1 && events > 1)
         warn(a, "all events are of one type: only their times can be predicted%s",
              s->types == 1 ? "" : "; is the right column taken for the type?");
-    if (s->types_seen > FEW_GAPS && s->events < 3 * (size_t)s->types_seen)
+    if (s->types_seen > FEW_GAPS && events < 3 * (size_t)s->types_seen)
         warn(a, "%u types in %zu events, so most occur once or twice: is the right column taken for the type?",
-             s->types_seen, s->events);
+             s->types_seen, events);
 }
 
 /* Marks the types of data that occur there but not in train: by name where both have names, else by number.

@@ -19,17 +19,25 @@ void smurf_builder_release(struct builder *b)
     *b = (struct builder){.name = b->name};
 }
 
-smurf_status smurf_builder_inherit(struct builder *b, const smurf_data *from, smurf_error *err)
+smurf_status smurf_builder_inherit_types(struct builder *b, const smurf_data *from, smurf_error *err)
 {
-    b->name = from->source;
-    b->calendar = from->calendar;
-    b->unit = from->unit;
     b->declared = from->types;
     b->words = b->inherited = from->type_name != NULL;
     for (uint32_t k = 0; from->type_name && k < from->types; k++)
         if (smurf_names_intern(&b->vocabulary, from->type_name[k], strlen(from->type_name[k])) != k)
             return smurf_fail_memory(err);
     return SMURF_OK;
+}
+
+smurf_status smurf_builder_inherit(struct builder *b, const smurf_data *from, smurf_error *err)
+{
+    b->name = from->source;
+    b->calendar = from->calendar;
+    b->unit = from->unit;
+    smurf_status status = smurf_builder_inherit_types(b, from, err);
+    for (size_t i = 0; from->remark && from->remark[i] && !status; i++)
+        status = smurf_builder_remark(b, err, "%s", from->remark[i]);
+    return status;
 }
 
 /* ---- Events ---------------------------------------------------------------------------------- */

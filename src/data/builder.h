@@ -55,8 +55,10 @@ struct builder {
 
 void smurf_builder_release(struct builder *b);
 
-/* Takes over the types and their names, the unit, the calendar flag and the source name of `from`. Types pushed
-   afterwards with smurf_builder_index are indices, with or without names. */
+/* Takes over the types of `from` and their names. Types pushed afterwards with smurf_builder_index are indices,
+   with or without names. */
+smurf_status smurf_builder_inherit_types(struct builder *b, const smurf_data *from, smurf_error *err);
+/* For a data set made of the events of `from`: takes over its types, unit, calendar flag, source name and remarks. */
 smurf_status smurf_builder_inherit(struct builder *b, const smurf_data *from, smurf_error *err);
 
 smurf_status smurf_builder_time(struct builder *b, double time, smurf_error *err);

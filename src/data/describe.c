@@ -71,7 +71,7 @@ static void mean_and_sd(const double *x, size_t n, double *mean, double *sd)
     for (size_t i = 0; i < n; i++) smurf_sum_add(&sum, x[i]);
     *mean = n > 0 ? smurf_sum_value(&sum) / (double)n : NAN;
     for (size_t i = 0; i < n; i++) smurf_sum_add(&squares, (x[i] - *mean) * (x[i] - *mean));
-    *sd = n > 0 ? sqrt(smurf_sum_value(&squares) / (double)n) : NAN;
+    *sd = n > 1 ? sqrt(smurf_sum_value(&squares) / (double)(n - 1)) : NAN;
 }
 
 /* origin + time, saturating where it leaves 64 bits. */
@@ -98,13 +98,13 @@ static void count_events(smurf_summary *s, const smurf_data *data)
             s->empty_sequences++;
             continue;
         }
-        s->gaps += q->length - 1;
+        if (q->first > 1) s->history += q->first;
+        for (size_t j = q->first > 1 ? q->first : 0; j < q->length; j++) s->type_count[q->type[j]]++;
         smurf_moment from = moment_at(q->origin, q->time[0]), to = moment_at(q->origin, q->time[q->length - 1]);
         if (!seen || is_before(from, s->earliest)) s->earliest = from;
         if (!seen || is_before(s->latest, to)) s->latest = to;
         seen = true;
     }
-    for (size_t i = 0; i < data->events; i++) s->type_count[data->type[i]]++;
     for (uint32_t k = 0; k < data->types; k++) s->types_seen += s->type_count[k] > 0;
 }
 
@@ -117,11 +117,13 @@ static void describe_lengths(smurf_summary *s, double *x, const smurf_data *data
 }
 
 /* The axis spans all but one in 1000 positive gaps at either end, and some air where there is more: an
-   outlier does not squeeze the rest into a few bins. Reorders x. */
+   outlier does not squeeze the rest into a few bins. Its ends are gaps that occur, not interpolated: of up to 1000
+   gaps none lies beyond. Reorders x. */
 static void choose_axis(smurf_summary *s, double *x, size_t n)
 {
-    double least = log10(quantile(x, 0, n, 0)), most = log10(quantile(x, 0, n, 1));
-    double low = log10(quantile(x, 0, n, .001)), high = log10(quantile(x, 0, n, .999));
+    size_t off = (n - 1) / 1000;
+    double least = log10(select_kth(x, 0, n, 0)), most = log10(select_kth(x, 0, n, n - 1));
+    double low = log10(select_kth(x, 0, n, off)), high = log10(select_kth(x, 0, n, n - 1 - off));
     double air = (high - low) / 20;
     s->bin_low = fmax(least, low - air);
     s->bin_high = fmin(most, high + air);
@@ -135,7 +137,8 @@ static void fill_bins(smurf_summary *s, const double *x, size_t n)
 {
     double scale = SMURF_BINS / (s->bin_high - s->bin_low);
     for (size_t i = 0; i < n; i++) {
-        double place = (log10(x[i]) - s->bin_low) * scale;
+        double at = log10(x[i]), place = (at - s->bin_low) * scale;
+        s->bin_beyond += at < s->bin_low || at > s->bin_high;
         s->bin[place < 1 ? 0 : place >= SMURF_BINS ? SMURF_BINS - 1 : (size_t)place]++;
     }
 }
@@ -145,7 +148,7 @@ static void describe_gaps(smurf_summary *s, double *x, const smurf_data *data)
     size_t n = 0;
     for (size_t i = 0; i < data->sequences; i++) {
         const smurf_sequence *q = &data->sequence[i];
-        for (size_t j = 1; j < q->length; j++, n++) {
+        for (size_t j = q->first; j < q->length; j++, n++) {
             x[n] = q->time[j] - q->time[j - 1];
             s->ties += x[n] <= 0;
         }

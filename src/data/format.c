@@ -110,12 +110,16 @@ smurf_status smurf_format_read_source(smurf_data **out, struct source *source, c
     const struct format *format = NULL;
     struct builder builder = {.sort = config->sort, .words = config->types_are_words};
     smurf_status status = choose(source, config->format, &format, err);
-    if (!status && types_of && types_of->type_name) status = smurf_builder_inherit(&builder, types_of, err);
+    if (!status && types_of && types_of->type_name) status = smurf_builder_inherit_types(&builder, types_of, err);
     builder.numbers_only = types_of && !types_of->type_name && types_of->events && !config->types_are_words;
     builder.name = source->name;
     builder.unit = config->unit;
     if (!status) status = format->read(source, &builder, config, err);
     if (!status && builder.calendar && !builder.unit) builder.unit = "s";
+    if (!status && builder.calendar && strcmp(builder.unit, "s") != 0)
+        status = smurf_fail(err, SMURF_ERROR_INPUT,
+                            "%s: times are dates and count seconds: the unit cannot be '%.60s' (leave --unit out)",
+                            source->name, builder.unit);
     if (!status) {
         status = smurf_builder_finish(&builder, out, err);
         if (status == SMURF_ERROR_INPUT && err) {

@@ -419,6 +419,22 @@ static void close_sequence(struct reader *r)
 
 /* ---- Events one by one ----------------------------------------------------------------------- */
 
+/* The window of the event's sequence, where the event tells. */
+static void push_window(struct reader *r)
+{
+    static const char *const key[2] = {"observation_start", "observation_end"};
+    struct decimal d[2], *found[2] = {NULL, NULL};
+    for (int i = 0; i < 2; i++) {
+        const struct member *m = find_member(r, key[i]);
+        if (!m || strcmp(text_of(r, m), "null") == 0) continue;
+        if (!check(r, smurf_column_time(&d[i], text_of(r, m), m->text_n, &r->calendar, r->json.err))) return;
+        found[i] = &d[i];
+    }
+    int64_t first = count_member(r, "first_scored");
+    if (!r->json.status)
+        check(r, smurf_rows_window(&r->rows, found[0], found[1], first > 0 ? (size_t)first : 0, r->json.err));
+}
+
 static void push_row(struct reader *r, const struct member *time)
 {
     if (r->has_sequences) {
@@ -445,8 +461,9 @@ static void push_row(struct reader *r, const struct member *time)
     struct decimal d;
     read_declared(r);
     if (!check(r, smurf_column_time(&d, text_of(r, time), time->text_n, &r->calendar, r->json.err))) return;
-    check(r, smurf_rows_push(&r->rows, name, name_n, &d, type ? text_of(r, type) : "0", type ? type->text_n : 1,
-                             r->json.err));
+    if (check(r, smurf_rows_push(&r->rows, name, name_n, &d, type ? text_of(r, type) : "0", type ? type->text_n : 1,
+                                 r->json.err)))
+        push_window(r);
 }
 
 /* ---- Objects and arrays ---------------------------------------------------------------------- */
@@ -531,8 +548,11 @@ static void read_object(struct reader *r, bool top)
         return;
     }
     const struct member *time = role_member(r, COLUMN_TIME);
-    if (!r->has[ARRAY_TIMES] && !r->has[ARRAY_SINCE_LAST] && time)
+    bool sequence = r->has[ARRAY_TIMES] || r->has[ARRAY_SINCE_LAST];
+    if (!sequence && time)
         push_row(r, time);
+    else if (!sequence && top && r->config->key)
+        smurf_json_fail(json, "there is no list '%s' in it (choose another --key)", r->config->key);
     else
         close_sequence(r);
 }

@@ -63,7 +63,7 @@ double smurf_decimal_value(const struct decimal *d);
 bool smurf_decimal_origin(const struct decimal *d, int64_t *origin);
 
 /* The nearest double to value - origin. False where it is 2^53 or more away from the origin, so that whole
-   steps would be lost. */
+   steps would be lost, or where the value itself is beyond 2^63. */
 bool smurf_decimal_offset(const struct decimal *d, int64_t origin, double *out);
 
 /* Writes a decimal that reads back as x, in as few places as do (an exponent only past 17 of them); returns

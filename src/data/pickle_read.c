@@ -514,10 +514,11 @@ static smurf_status remark(struct walk *w, struct source *source)
     smurf_status status = SMURF_OK;
     if (d->events)
         status = smurf_builder_remark(w->builder, w->err,
-                                      "'%s' disagrees with the differences of '%s' at %zu events of %zu "
-                                      "sequences (first: sequence %zu, event %zu); '%s' was taken",
-                                      w->field_name[GAP], w->field_name[TIME], d->events, d->sequences, d->sequence,
-                                      d->event, w->field_name[TIME]);
+                                      "'%s' disagrees with the differences of '%s' at %zu event%s of %zu "
+                                      "sequence%s (first: sequence %zu, event %zu); '%s' was taken",
+                                      w->field_name[GAP], w->field_name[TIME], d->events, d->events == 1 ? "" : "s",
+                                      d->sequences, d->sequences == 1 ? "" : "s", d->sequence, d->event,
+                                      w->field_name[TIME]);
     if (!status) status = smurf_source_fill(source, 1, w->err);
     if (!status && source->p < source->end)
         status = smurf_builder_remark(w->builder, w->err,

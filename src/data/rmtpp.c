@@ -139,11 +139,15 @@ smurf_status smurf_rmtpp_read_pair(struct source *times, struct source *events, 
             bool over = is_over(times, &status, err);
             if (!status && over) break;
         }
+        bool ragged = b->times != b->types;
         if (!status) status = smurf_builder_close(b, &info, err);
         if (status == SMURF_ERROR_INPUT && err) {
             smurf_error inner = *err;
-            smurf_fail(err, status, "%s:%zu: %.900s (the types are in %s:%zu)", times->name, line, inner.message,
-                       events->name, events->line);
+            if (ragged)
+                smurf_fail(err, status, "%.300s:%zu: %.200s (the types are in %.300s:%zu)", times->name, line,
+                           inner.message, events->name, events->line);
+            else
+                smurf_fail(err, status, "%.500s:%zu: %s", times->name, line, inner.message);
         }
         end_line(times);
         end_line(events);
@@ -158,7 +162,8 @@ smurf_status smurf_rmtpp_read_pair(struct source *times, struct source *events, 
 smurf_status smurf_rmtpp_read(struct source *source, struct builder *builder, const smurf_read_config *config,
                               smurf_error *err)
 {
-    char *companion = config->events_path ? NULL : smurf_rmtpp_companion(source->name);
+    bool beside = !config->events_path && source->from_path;
+    char *companion = beside ? smurf_rmtpp_companion(source->name) : NULL;
     const char *path = config->events_path ? config->events_path : companion;
     if (!path)
         return smurf_fail(

@@ -56,8 +56,8 @@ static smurf_status check_time(struct rows *rows, struct row_sequence *sequence,
 {
     if (!smurf_decimal_offset(time, sequence->info.origin, offset))
         return smurf_fail(err, SMURF_ERROR_INPUT,
-                          "time %.*s is 2^53 or more from its origin %lld: a double would lose steps of the clock "
-                          "(use a coarser unit)",
+                          "time %.*s is too far from its origin %lld (2^53 or more, or beyond 2^63): a double would "
+                          "lose steps of the clock (use a coarser unit)",
                           (int)time->length, time->text, (long long)sequence->info.origin);
     if (*offset < sequence->last) {
         if (!rows->builder->sort) {

@@ -221,12 +221,6 @@ void smurf_sink_unsigned(struct sink *sink, uint64_t value)
     smurf_sink_bytes(sink, digits + at, sizeof digits - at);
 }
 
-void smurf_sink_number(struct sink *sink, double x)
-{
-    char text[NUMBER_TEXT];
-    smurf_sink_bytes(sink, text, smurf_number_write(text, x));
-}
-
 void smurf_sink_time(struct sink *sink, int64_t origin, double offset)
 {
     char text[NUMBER_TEXT];

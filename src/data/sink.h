@@ -25,8 +25,7 @@ void smurf_sink_bytes(struct sink *sink, const void *bytes, size_t n);
 void smurf_sink_text(struct sink *sink, const char *text);
 void smurf_sink_char(struct sink *sink, char c);
 void smurf_sink_unsigned(struct sink *sink, uint64_t value);
-/* A double as smurf_number_write gives it; origin + offset as smurf_number_write_time does. */
-void smurf_sink_number(struct sink *sink, double x);
+/* origin + offset as smurf_number_write_time gives it. */
 void smurf_sink_time(struct sink *sink, int64_t origin, double offset);
 /* The same as an ISO-8601 time, between two `quote` characters unless that is NUL. */
 void smurf_sink_calendar(struct sink *sink, int64_t origin, double offset, char quote);

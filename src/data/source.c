@@ -202,7 +202,7 @@ static smurf_status start(struct source *source, const struct source_input *from
 smurf_status smurf_source_open(struct source *source, const char *path, struct progress *progress, smurf_error *err)
 {
     bool standard = strcmp(path, "-") == 0;
-    *source = (struct source){.name = standard ? "standard input" : path, .progress = progress};
+    *source = (struct source){.name = standard ? "standard input" : path, .from_path = !standard, .progress = progress};
     int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return smurf_fail_errno(err, "open", path, errno);
     struct stat about;

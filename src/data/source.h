@@ -18,12 +18,13 @@ enum { SOURCE_PAD = 64 };
 
 struct source {
     const char *name;           /* for messages; borrowed */
+    bool from_path;             /* name is the path of a file, which may have others beside it */
     const char *p, *end;        /* unread bytes */
     size_t line;                /* of p, from 1; kept by the reader */
     bool eof;                   /* nothing comes after end */
     struct progress *progress;  /* told as bytes arrive; may be NULL */
     struct source_input *input; /* owned */
-    char *window;               /* owned; NULL while reading straight from memory */
+    char *window;               /* owned */
     size_t capacity;
     uint64_t before; /* bytes of (unpacked) input before the window's start */
 };

@@ -50,9 +50,8 @@ static bool in_list(const char *list, const char *word, size_t n)
     return false;
 }
 
-/* Which part a file name such as "train.csv.gz" or "time-train.txt" stands for; -1: none. The types of
-   RMTPP text ("event-train.txt") go with their times and are none. */
-static int part_of(const char *file)
+/* Names such as "train.csv.gz" or "time-train.txt". */
+int smurf_split_part(const char *file)
 {
     int part = -1;
     bool types = false;
@@ -70,7 +69,7 @@ static int part_of(const char *file)
 const char *smurf_part_of_path(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    int part = part_of(slash ? slash + 1 : path);
+    int part = smurf_split_part(slash ? slash + 1 : path);
     return part < 0 ? NULL : part_names[part];
 }
 
@@ -81,7 +80,7 @@ static smurf_status find_parts(const char *directory, char *path[PARTS], smurf_e
     if (!dir) return smurf_fail_errno(err, "open", directory, errno);
     smurf_status status = SMURF_OK;
     for (struct dirent *entry; !status && (entry = readdir(dir));) {
-        int part = part_of(entry->d_name);
+        int part = smurf_split_part(entry->d_name);
         if (part < 0) continue;
         if (path[part]) {
             const char *base = strrchr(path[part], '/') + 1;
@@ -99,6 +98,21 @@ static smurf_status find_parts(const char *directory, char *path[PARTS], smurf_e
             smurf_fail(err, SMURF_ERROR_INPUT,
                        "'%s' holds no file called train (put train, dev and test there, such as train.csv)", directory);
     return status;
+}
+
+/* Parts of one data set tell time alike. A part without events has no clock, one without a unit any. */
+static smurf_status check_clock(const smurf_data *train, const smurf_data *part, smurf_error *err)
+{
+    if (train->events && part->events && train->calendar != part->calendar)
+        return smurf_fail(
+            err, SMURF_ERROR_INPUT, "times are %s in '%.300s' but %s in '%.300s' (write all parts with one clock)",
+            train->calendar ? "dates" : "numbers", train->source, part->calendar ? "dates" : "numbers", part->source);
+    if (*train->unit && *part->unit && strcmp(train->unit, part->unit) != 0)
+        return smurf_fail(err, SMURF_ERROR_INPUT,
+                          "the unit of time is '%.50s' in '%.300s' but '%.50s' in '%.300s' (write all parts in one "
+                          "unit)",
+                          train->unit, train->source, part->unit, part->source);
+    return SMURF_OK;
 }
 
 /* Gives a data set the types of one read after it, which has them all. */
@@ -133,6 +147,7 @@ smurf_status smurf_split_read(smurf_split *out, const char *directory, const smu
     for (int i = 0; i < PARTS && !status; i++) {
         if (!path[i]) continue;
         status = smurf_format_read_path(part[i], path[i], known, config, err);
+        if (!status) status = check_clock(out->train, *part[i], err);
         if (!status && (!known || known->types < (*part[i])->types || (*part[i])->type_name)) known = *part[i];
     }
     for (int i = 0; i < PARTS && !status; i++) status = adopt_types(*part[i], known, err);
@@ -185,6 +200,13 @@ static double cut_end(const smurf_sequence *s, size_t before, double time)
     return before < s->length || s->end > time ? time : s->end;
 }
 
+/* Has a part that starts at `time` and holds the events before `to`, scored from `first` on, anything to score: an
+   event, or the gap after the last one, known to go on past `time`? That gap is history where first > to. */
+static bool has_scored(const smurf_sequence *s, size_t to, size_t first, double time)
+{
+    return to > first || (to == first && s->end > time);
+}
+
 struct cut {
     smurf_moment dev_from, test_from;
     struct builder part[PARTS];
@@ -198,9 +220,11 @@ static smurf_status cut_sequence(struct cut *cut, const smurf_sequence *s, smurf
     if (n1 > 0 || s->start < dev)
         status = copy_part(&cut->part[0], s, 0, n1, s->first, s->start, cut_end(s, n1, dev), err);
     size_t first = s->first > n1 ? s->first : n1;
-    if (!status && n2 > first) status = copy_part(&cut->part[1], s, 0, n2, first, s->start, cut_end(s, n2, test), err);
+    if (!status && has_scored(s, n2, first, dev) && dev < test)
+        status = copy_part(&cut->part[1], s, 0, n2, first, s->start, cut_end(s, n2, test), err);
     first = s->first > n2 ? s->first : n2;
-    if (!status && s->length > first) status = copy_part(&cut->part[2], s, 0, s->length, first, s->start, s->end, err);
+    if (!status && has_scored(s, s->length, first, test))
+        status = copy_part(&cut->part[2], s, 0, s->length, first, s->start, s->end, err);
     return status;
 }
 

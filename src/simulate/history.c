@@ -69,6 +69,11 @@ static void destroy(void *state)
 
 static smurf_status replay(struct history *history, const smurf_sequence *sequence, size_t seen, smurf_error *err)
 {
+    if (!((double)sequence->origin + sequence->start == 0))
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                          "the law of a process needs the whole history from time 0, but the observation of this "
+                          "sequence starts %s (take the law of the sequence before it is cut)",
+                          isnan(sequence->start) ? "at an unknown time" : "elsewhere");
     for (size_t i = 0; i < seen; i++) {
         double time = (double)sequence->origin + sequence->time[i];
         if (!isfinite(time) || time < history->time)

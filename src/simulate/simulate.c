@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* More events in one sequence are taken for a mistake. */
 static const size_t event_limit = (size_t)1 << 31;
@@ -55,11 +56,19 @@ void smurf_simulate_config_init(smurf_simulate_config *config)
     *config = (smurf_simulate_config){.size = sizeof *config, .sequences = 1};
 }
 
-static smurf_status check(const smurf_process *process, const smurf_simulate_config *config, smurf_error *err)
+/* A copy of the caller's config, which may be older (shorter) than ours. */
+static smurf_status take_config(smurf_simulate_config *config, const smurf_simulate_config *given, smurf_error *err)
 {
-    if (!config || config->size < sizeof *config)
+    smurf_simulate_config_init(config);
+    if (!given || given->size == 0)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT,
                           "the configuration has no size: call smurf_simulate_config_init on it first");
+    memcpy(config, given, given->size < sizeof *config ? given->size : sizeof *config);
+    return SMURF_OK;
+}
+
+static smurf_status check(const smurf_process *process, const smurf_simulate_config *config, smurf_error *err)
+{
     if (config->sequences == 0)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "0 sequences cannot be simulated: ask for at least 1");
     if (!isfinite(config->until) || config->until < 0)
@@ -244,29 +253,31 @@ static void run(struct job *job, size_t from, size_t to)
     }
 }
 
-smurf_status smurf_process_simulate(smurf_data **out, const smurf_process *process, const smurf_simulate_config *config,
+smurf_status smurf_process_simulate(smurf_data **out, const smurf_process *process, const smurf_simulate_config *given,
                                     smurf_error *err)
 {
     *out = NULL;
-    smurf_status status = check(process, config, err);
+    smurf_simulate_config config;
+    smurf_status status = take_config(&config, given, err);
+    if (!status) status = check(process, &config, err);
     if (status) return status;
     char what[64];
     snprintf(what, sizeof what, "simulating %s", process->class->name);
     struct job job = {
         .process = process,
-        .config = config,
-        .progress = {config->progress,
-                     config->progress_context,
-                     {.what = what, .unit = "sequences", .total = (double)config->sequences}},
+        .config = &config,
+        .progress = {config.progress,
+                     config.progress_context,
+                     {.what = what, .unit = "sequences", .total = (double)config.sequences}},
         .builder = {.name = process->class->name, .unit = "", .declared = process->types},
     };
     status = smurf_progress_tell(&job.progress, 0, err);
-    for (size_t from = 0; from < config->sequences && !status; from += BATCH) {
-        run(&job, from, config->sequences - from < BATCH ? config->sequences : from + BATCH);
+    for (size_t from = 0; from < config.sequences && !status; from += BATCH) {
+        run(&job, from, config.sequences - from < BATCH ? config.sequences : from + BATCH);
         status = job.status;
         if (status && err) *err = job.error;
     }
-    if (!status) status = smurf_progress_tell(&job.progress, (double)config->sequences, err);
+    if (!status) status = smurf_progress_tell(&job.progress, (double)config.sequences, err);
     if (!status) status = smurf_builder_finish(&job.builder, out, err);
     smurf_builder_release(&job.builder);
     return status;

@@ -169,6 +169,15 @@ class Json(Case):
         self.assertEqual(self.read('{"time":"2024-01-01T00:00:00Z"}\n{"time":"2024-01-02"}'),
                          [(None, ["2024-01-01T00:00:00Z", "2024-01-02T00:00:00Z"], [0, 0])])
 
+    def test_windows_of_events(self):
+        self.write("x.jsonl", '{"user":"a","time":1,"observation_start":0,"observation_end":9}\n'
+                              '{"user":"b","time":2,"observation_end":null,"first_scored":2}\n'
+                              '{"user":"b","time":3,"observation_end":7.5}\n{"user":"b","time":4}\n')
+        self.assertEqual([(s.get("observation_start"), s.get("observation_end"), s.get("first_scored"))
+                          for s in self.sequences("x.jsonl")], [(0, 9, None), (None, D("7.5"), 2)])
+        self.write("y.jsonl", '{"time":"2024-01-01","observation_end":"2024-01-03"}')
+        self.assertEqual(self.sequences("y.jsonl")[0]["observation_end"], "2024-01-03T00:00:00Z")
+
     def test_lists_by_key(self):
         text = '{"dim_process":4,"train":[{"times":[1],"types":[0]}],"dev":[],"test":[{"times":[2],"types":[3]}]}'
         self.assertEqual(self.read(text, "--key", "train"), [(None, [1], [0])])

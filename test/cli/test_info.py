@@ -32,10 +32,10 @@ class Numbers(Case):
     def test_json(self):
         [s] = self.summary("a.csv")
         gaps = [0, 1, 3, 7, 15]
-        self.assertEqual({k: s[k] for k in ["title", "source", "sequences", "empty_sequences", "events", "gaps", "scored", "types",
+        self.assertEqual({k: s[k] for k in ["title", "source", "sequences", "empty_sequences", "events", "history", "scored", "types",
                                             "types_seen", "type_names", "type_count", "earliest", "latest", "ties",
                                             "windows_known", "unit", "calendar"]},
-                         {"title": "a.csv", "source": "a.csv", "sequences": 3, "empty_sequences": 0, "events": 8, "gaps": 5,
+                         {"title": "a.csv", "source": "a.csv", "sequences": 3, "empty_sequences": 0, "events": 8, "history": 0,
                           "scored": 5, "types": 3, "types_seen": 3, "type_names": ["x", "y", "z"], "type_count": [5, 2, 1],
                           "earliest": 0, "latest": 20, "ties": 1, "windows_known": 0, "unit": "", "calendar": False})
         self.assertEqual(s["quantile_levels"], [0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1])
@@ -73,7 +73,18 @@ class Numbers(Case):
     def test_window_and_history(self):
         self.write("b.jsonl", '{"times":[1,2,3,4],"first_scored":2,"observation_end":9}\n{"times":[1,2],"observation_end":9}\n')
         [s] = self.summary("b.jsonl")
-        self.assertEqual((s["gaps"], s["scored"], s["windows_known"]), (4, 3, 2))
+        self.assertEqual((s["events"], s["history"], s["scored"], s["windows_known"]), (6, 2, 3, 2))
+
+    def test_parts_are_described_without_their_history(self):
+        self.write("b.csv", "time,type\n" + "".join(f"{i},x\n" for i in range(80)) + "180,y\n200,y\n")
+        train, test = self.summary("b.csv", "--split-at", "100")
+        self.assertEqual((train["history"], train["scored"], train["gap"][-1], train["type_count"]), (0, 79, 1, [80, 0]))
+        self.assertEqual((test["events"], test["history"], test["scored"]), (82, 80, 2))
+        self.assertEqual((test["gap"][0], test["gap"][-1], test["type_count"], sum(test["bin"])), (20, 101, [0, 2], 2))
+        [windows] = self.summary("b.csv", "--window", "10")
+        self.assertEqual((windows["scored"], windows["ties"], windows["gap_mean"]), (81, 0, 200 / 81))
+        self.assertIn("  history    80 events before the scored ones are seen, not described\n",
+                      self.smurf("info", "b.csv", "--split-at", "100").out)
 
     def test_iso_times(self):
         self.write("b.csv", "time\n2024-01-01T00:00:00Z\n2024-01-01T00:00:30Z\n2024-01-03\n")
@@ -81,6 +92,14 @@ class Numbers(Case):
         self.assertEqual((s["earliest"], s["latest"], s["unit"], s["calendar"]),
                          ("2024-01-01T00:00:00Z", "2024-01-03T00:00:00Z", "s", True))
         self.assertIn("2024-01-01T00:00:00Z to 2024-01-03T00:00:00Z", self.smurf("info", "b.csv").out)
+
+    def test_dates_count_seconds(self):
+        self.write("b.csv", "time\n2024-01-01\n2024-01-02\n")
+        self.write("c.jsonl", '{"unit":"days","time_since_start":["2024-01-01","2024-01-02"]}\n')
+        says = "times are dates and count seconds: the unit cannot be 'days'"
+        self.refuse("info", "b.csv", "--unit", "days", says="b.csv: " + says)
+        self.refuse("info", "c.jsonl", says="c.jsonl: " + says)
+        self.assertEqual(self.summary("b.csv", "--unit", "s")[0]["unit"], "s")
 
     def test_nanosecond_clock(self):
         self.write("b.csv", "time\n" + "".join(f"{1700000000000000000 + 250 * i * i}\n" for i in range(100)))
@@ -144,6 +163,21 @@ class Warnings(Case):
         self.assertRegex(self.warnings('{"time_since_start":[1,2,4],"type_event":[0,1,1],"time_since_last_event":[0,1,3]}',
                                        name="a.jsonl"), "time_since_last_event disagrees")
 
+    def test_remarks_survive_what_is_done_after_reading(self):
+        line = '{"time_since_start":[1,2,4],"type_event":[0,1,1],"time_since_last_event":[0,1,3]}\n'
+        self.write("a.jsonl", 10 * line)
+        for options in [("--split", "8:1:1"), ("--window", "2"), ("--dither", "1"), ("--split-at", "1.5,3")]:
+            for part in self.summary("a.jsonl", *options):
+                self.assertRegex(" | ".join(part["warnings"]), "time_since_last_event disagrees", options)
+
+    def test_remarks_stay_with_their_file(self):
+        sequence = {"type_names": ["a", "b"], "time_since_start": [1, 2, 4], "type_event": [0, 1, 1]}
+        self.write("d/train.jsonl", json.dumps({**sequence, "time_since_last_event": [0, 1, 3]}))
+        self.write("d/dev.jsonl", json.dumps(sequence))
+        train, dev = self.summary("d")
+        self.assertRegex(" | ".join(train["warnings"]), "disagrees")
+        self.assertNotRegex(" | ".join(dev["warnings"]), "disagrees")
+
     def test_types_from_one(self):
         self.assertRegex(self.warnings("time,type\n1,1\n2,2\n4,1\n8,2\n"), "count from 1.*--types words")
 
@@ -175,7 +209,7 @@ class RealData(Case):
             self.skipTest(f"{folder} is missing")
         train = self.summary(folder)[0]
         self.assertEqual((train["tick"], train["earliest"]), (1, 0))
-        self.assertAlmostEqual(train["ties"] / train["gaps"], 0.009, places=3)
+        self.assertAlmostEqual(train["ties"] / train["scored"], 0.009, places=3)
         self.assertAlmostEqual(train["gap_mean"], 3922, delta=0.5)
 
     def test_pickles(self):

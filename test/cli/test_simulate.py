@@ -54,6 +54,8 @@ class Simulate(Case):
             self.assertRegex(r.err, rf"^wrote \d+ events in 4 sequences to {re.escape(name)}\n$")
             self.assertEqual(r.out, "")
             self.assertEqual(self.summary(name)[0]["sequences"], 4)
+        r = self.smurf("simulate", "poisson", "-n", "1", "--events", "1", "-o", "one.csv", quiet=False)
+        self.assertEqual(r.err, "wrote 1 event in 1 sequence to one.csv\n")
         self.assertEqual(len(self.smurf("simulate", "poisson", "-n", "4").lines), 4)
         self.assertTrue(self.smurf("simulate", "poisson", "-n", "4", "--to", "csv").out.startswith("sequence,"))
 

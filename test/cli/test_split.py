@@ -41,6 +41,11 @@ class Share(Case):
         self.assertEqual([p and len(p) for p in self.split("--split", "0.5:0:0.5", out="b")], [25, None, 25])
         self.assertEqual([p and len(p) for p in self.split("--split", "1000:1:1", out="c")], [48, 1, 1])
 
+    def test_train_alone(self):
+        self.assertEqual([p and len(p) for p in self.split("--split", "1:0:0")], [50, None, None])
+        self.smurf("convert", "a.csv", "train.csv", "--split", "1:0:0")
+        self.assertEqual(len(self.events("train.csv")), 50)
+
     def test_wrong_shares(self):
         for text in ["8", "8:1", "8:1:1:1", "a:b:c", "8:1:-1", "8:1:1x", "nan:1:1", "", ":::", "8::1", "inf:1:1"]:
             self.refuse("convert", "a.csv", "parts", "--split", text, says="--split.*8:1:1", status=2)
@@ -75,6 +80,39 @@ class Share(Case):
         self.refuse("info", "a.csv", "--split", "8:1:1", "--split-at", "3", says="exclude", status=2)
         self.smurf("convert", "a.csv", "parts", "--split", "8:1:1")
         self.refuse("info", "parts", "--split", "8:1:1", says=["'parts'", "already"], status=2)
+
+
+class StaleParts(Case):
+    """A part of an earlier split must not be left to pass for one of this."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("a.csv", "user,time\n" + "".join(f"u{u},{i}\n" for u in range(20) for i in range(20)))
+
+    def test_refused(self):
+        self.smurf("convert", "a.csv", "st", "--split", "8:1:1")
+        before = {p: self.content(f"st/{p}.jsonl") for p in PARTS}
+        self.refuse("convert", "a.csv", "st", "--split-at", "10",
+                    says="'st' holds dev.jsonl, which this would not replace: remove it or name another directory")
+        self.refuse("convert", "a.csv", "st", "--split", "8:1:1", "--to", "csv", says="holds dev.jsonl, which")
+        self.refuse("simulate", "poisson", "-n", "9", "-o", "st", "--split", "8:0:2", says="holds dev.jsonl, which")
+        self.assertEqual({p: self.content(f"st/{p}.jsonl") for p in PARTS}, before)
+        os.remove(self.path("st/dev.jsonl"))
+        self.smurf("convert", "a.csv", "st", "--split-at", "10")
+        self.smurf("convert", "a.csv", "st", "--split", "8:1:1")  # over all parts of the last
+
+    def test_names(self):
+        for name in ["valid.csv", "my-test.tsv.gz", "train.pkl", "TRAIN.JSONL", "train.jsonl.gz"]:
+            self.write(f"d{name}/{name}", "")
+            self.refuse("convert", "a.csv", "d" + name, "--split", "8:1:1", says=f"holds {name}, which")
+        for name in ["README.md", "events.csv", "train.log", "train.jsonl"]:
+            self.write(f"e{name}/{name}", "")
+            self.smurf("convert", "a.csv", "e" + name, "--split", "8:1:1")
+
+    def test_rmtpp(self):
+        self.smurf("convert", "a.csv", "r", "--split", "8:1:1", "--to", "rmtpp")
+        self.smurf("convert", "a.csv", "r", "--split", "8:1:1", "--to", "rmtpp")
+        self.refuse("convert", "a.csv", "r", "--split", "8:0:2", "--to", "rmtpp", says="holds time-dev.txt, which")
 
 
 class OneSequence(Case):
@@ -145,6 +183,20 @@ class SplitAt(Case):
         found = self.parts("--split-at", "2", source="b.csv")
         self.assertEqual([found["train"]["a"][2], found["test"]["a"][2], found["test"]["b"][2]], [2, 9, D("2.5")])
 
+    def test_observed_without_events(self):
+        self.write("b.jsonl", '{"sequence":"a","times":[1,2],"observation_end":100}\n'
+                              '{"sequence":"b","times":[1,2,50],"observation_end":100}\n'
+                              '{"sequence":"c","times":[1,2]}\n'
+                              '{"sequence":"d","times":[1,2],"observation_end":10}\n'
+                              '{"sequence":"e","times":[1,2,50],"observation_end":100,"first_scored":3}\n')
+        found = self.parts("--split-at", "10", source="b.jsonl")
+        self.assertEqual(found["test"], {"a": ([1, 2], 2, 100), "b": ([1, 2, 50], 2, 100), "e": ([1, 2, 50], 3, 100)})
+        os.remove(self.path("parts/test.jsonl"))
+        self.assertNotIn("dev", found)
+        found = self.parts("--split-at", "10,20", source="b.jsonl")
+        self.assertEqual(found["dev"], {"a": ([1, 2], 2, 20), "b": ([1, 2], 2, 20)})  # of e, this is history
+        self.assertEqual(list(found["test"]), ["a", "b", "e"])
+
     def test_empty_parts(self):
         for at in ["0", "100", "-9223372036854775807", "9223372036854775807"]:
             self.refuse("convert", "a.csv", "parts", "--split-at=" + at, says=["would be empty", "smurf info"])
@@ -212,6 +264,17 @@ class Directory(Case):
         self.write("d/train.csv", self.DATA)
         self.write("d/dev.csv", "user,time,type\na,1,x\na,oops,y\n")
         self.refuse("info", "d", says=["d/dev.csv:3: ", "'oops'"])
+
+    def test_one_clock(self):
+        self.write("d/train.csv", "time\n1\n2\n")
+        self.write("d/dev.csv", "time\n2024-01-01\n2024-01-02\n")
+        self.refuse("info", "d", says="times are numbers in 'd/train.csv' but dates in 'd/dev.csv'")
+        self.write("d/dev.csv", "time\n1\n2\n")
+        self.write("d/test.jsonl", '{"times":[1,2],"unit":"min"}')
+        self.smurf("info", "d")  # where only one names its unit, the others may well have it
+        self.write("d/train.csv", '{"times":[1,2],"unit":"s"}')
+        self.refuse("info", "d", says="unit of time is 's' in 'd/train.csv' but 'min' in 'd/test.jsonl'")
+        self.smurf("info", "d", "--unit", "h")
 
     def test_numbers_and_words(self):
         self.write("d/train.csv", "time,type\n1,0\n2,1\n")
