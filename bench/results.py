@@ -69,6 +69,8 @@ def row(arguments, data, preset, note):
     if not epochs:
         return f"| {TITLE[data]} | `{preset}` | not run | | | | | |"
     best = min(epochs, key=lambda e: e["dev_loss"])
+    if not (arguments.runs / f"{name_of(data, preset)}.done").exists():
+        note = "stopped before its end"
     program = f"{PROGRAM[data]:.1f}" if data in PROGRAM else ""
     seconds = sum(e["seconds"] for e in epochs)
     rate = sum(e["events_per_second"] for e in epochs) / len(epochs)
