@@ -167,6 +167,7 @@ static void check_recovery(void **state)
         &config,
         "width=32 heads=2 layers=1 inner=64 dropout=0 batch=16 rate=3e-3 epochs=25 patience=0 warmup=100 average=0.99");
     configure(&config, c->settings);
+    config.threads = 1; /* the cases run side by side */
     if (getenv("RECOVERY_LONG")) config.epochs *= 4;
     smurf_trainer *trainer;
     if (smurf_trainer_new(&trainer, &config, train, dev, &err)) fail_msg("%s", err.message);

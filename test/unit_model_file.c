@@ -300,7 +300,12 @@ static void test_default_preset(void **state)
     c = small_config("");
     c.threads = 0;
     assert_int_equal(smurf_train_config_preset(&c, "default", NULL, NULL), SMURF_OK);
-    assert_memory_equal(&c, &plain, sizeof c);
+    for (size_t i = 0; smurf_train_setting_name(i); i++) { /* by name: bytes between the fields mean nothing */
+        char got[512], want[512];
+        assert_int_equal(smurf_train_config_get(&c, smurf_train_setting_name(i), got, sizeof got, NULL), SMURF_OK);
+        assert_int_equal(smurf_train_config_get(&plain, smurf_train_setting_name(i), want, sizeof want, NULL), SMURF_OK);
+        assert_string_equal(got, want);
+    }
 }
 
 /* ---- Files ------------------------------------------------------------------------------------- */
