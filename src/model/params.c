@@ -26,13 +26,6 @@ size_t smurf_params_add(struct params *params, enum param_start start, size_t fa
     return p->at;
 }
 
-const struct param *smurf_params_find(const struct params *params, const char *name)
-{
-    for (size_t i = 0; i < params->count; i++)
-        if (strcmp(params->entry[i].name, name) == 0) return &params->entry[i];
-    return NULL;
-}
-
 static double draw(const struct param *p, struct random *random)
 {
     double bound;

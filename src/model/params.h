@@ -39,7 +39,6 @@ struct params {
 /* Adds an entry and returns its offset. Offsets are multiples of 16 elements. */
 size_t smurf_params_add(struct params *params, enum param_start start, size_t fan, size_t rows, size_t columns,
                         const char *name, ...) __attribute__((format(printf, 6, 7)));
-const struct param *smurf_params_find(const struct params *params, const char *name);
 /* Fills a slab with starting values, a function of the seed. */
 void smurf_params_start(const struct params *params, uint64_t seed, double *slab);
 
