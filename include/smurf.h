@@ -464,6 +464,37 @@ SMURF_API smurf_status smurf_trainer_resume(smurf_trainer **out, const char *pat
                                             const smurf_data *dev, int threads, smurf_error *err);
 SMURF_API const smurf_train_config *smurf_trainer_config(const smurf_trainer *trainer);
 
+/* ---- Evaluation --------------------------------------------------------------------------------- */
+
+enum { SMURF_LEVELS = 19 };
+/* 0.05, 0.10, .. 0.95. */
+extern SMURF_API const double smurf_levels[SMURF_LEVELS];
+
+/* How good the laws of one predictor are, over all scored gaps of a data set. Lengths, CRPS and their kin are in the
+   data's unit of time; NaN stands for what does not apply. Shares are in percent where the name says so (cs, cer, acc,
+   ece). */
+typedef struct smurf_metrics {
+    size_t n, sequences;
+    double cs; /* root mean square of coverage - level over 0.50 .. 0.95, where coverage counts gap < quantile, in % */
+    double cs_all;   /* the same over all levels */
+    double cs_pit;   /* the same as cs, from the PIT, which is drawn at random within a tick of the clock */
+    double cs_floor; /* the cs to be expected of the true law, by chance */
+    double cer;      /* |coverage - level| at 0.5, in % */
+    double il;       /* mean of the median, as the length of [0, median] */
+    double crps;
+    double pinball;        /* mean pinball loss over the levels */
+    double spread;         /* mean of E|X - X'|/2: sharpness */
+    double log_likelihood; /* mean log density of the gaps */
+    double ks, ks_p;      /* Kolmogorov-Smirnov distance of the PIT from uniform, and the probability of a larger one */
+    double acc;           /* types right, time unknown, in % */
+    double acc_draws;     /* types right by the mode of the types drawn at drawn gaps, in % */
+    double acc_true_time; /* types right, time given, in % */
+    double type_loss;     /* mean of -ln of the true type's probability, time unknown */
+    double brier, ece;    /* of the types, time unknown */
+    double coverage[SMURF_LEVELS]; /* shares of 1 */
+    double interval_length[SMURF_LEVELS];
+} smurf_metrics;
+
 #ifdef __cplusplus
 }
 #endif

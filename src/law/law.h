@@ -10,7 +10,7 @@
  *     compensator  Lambda(tau) = integral of lambda from lo to tau
  *     cdf          F(tau) = 1 - exp(-Lambda(tau))
  *     score        psi(tau) = d/dtau ln p(tau) = lambda'/lambda - lambda
- *     types        lambda_k(tau), (n x types) row by row
+ *     types        lambda_k(tau), (n x types) row by row; laws known by their score alone: shares of the types
  *
  * `struct law` is small, is passed by pointer and owns nothing: what `self` points to must outlive it.
  */
@@ -21,10 +21,11 @@
 
 typedef void law_function(const void *self, const double *gap, double *out, size_t n);
 
-/* What a kind of law can do. intensity and compensator must be there; a NULL slope or score is derived
-   from the other of the two, NULL types stand for a single type. All arrays have n elements; gap and out
-   may be the same array except for `types`. Gaps lie in [lo, hi] or are NaN; only the compensator need see to
-   it that NaN stays NaN. */
+/* What a kind of law can do. intensity must be there, except for laws known by their score alone: those have score and
+   log_density. A NULL slope or score is derived from the other of the two; NULL types stand for a single type; with a
+   NULL compensator only what needs none of it may be asked for (exact.h integrates the intensity). All arrays have n
+   elements; gap and out may be the same array except for `types`. Gaps lie in [lo, hi] or are NaN; only the compensator
+   need see to it that NaN stays NaN. */
 struct law_class {
     const char *name;
     law_function *intensity;
@@ -32,6 +33,7 @@ struct law_class {
     law_function *compensator;
     law_function *score;
     law_function *types;
+    law_function *log_density; /* ln p up to a constant; NULL where there is an intensity */
 };
 
 struct law {

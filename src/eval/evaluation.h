@@ -1,0 +1,75 @@
+/*
+ * evaluation.h - how good laws are on a data set: what was measured, gap by gap, and what it comes to.
+ *
+ * evaluate.c asks predictors for the law of every scored gap and fills `struct evaluation`; metrics.c turns arrays over
+ * gaps into numbers; report/ draws it. Gaps are numbered in the order of the data.
+ */
+#ifndef SMURF_EVAL_EVALUATION_H
+#define SMURF_EVAL_EVALUATION_H
+
+#include "law/predictor.h"
+
+/* The rows of the table. */
+enum row {
+    ROW_MODEL,    /* the model, recalibrated where it has a map */
+    ROW_RAW,      /* the model before recalibration; measured only where that makes a difference */
+    ROW_SAMPLED,  /* by draws of a sampler, as the paper defines the metrics; only where draws were asked for */
+    ROW_MARGINAL, /* naive: quantiles of the train gaps */
+    ROW_RECENT,   /* naive: the same by the mean of the last 8 gaps */
+    ROWS,
+};
+
+/* What one predictor said of each gap. Arrays are (n) or NULL. */
+struct row_values {
+    const char *name; /* "smurf", "smurf, raw", "marginal", ...; NULL: the row was not measured */
+    double *pit;      /* randomised within the tick */
+    double *crps, *log_density, *spread;
+    float *quantile;     /* (n x SMURF_LEVELS) */
+    uint32_t *top;       /* most probable type, time unknown */
+    uint32_t *top_draws; /* mode of drawn types */
+    uint32_t *top_at;    /* most probable type at the true gap */
+    float *top_share;    /* probability of `top` */
+    float *true_share;   /* probability of the true type, time unknown */
+    float *brier;        /* squared distance of the probabilities from the truth */
+    smurf_metrics metrics;
+    smurf_metrics low, high; /* ends of the bootstrap's 90% intervals; NaN without */
+};
+
+/* The law of one event, drawn. */
+enum { EXAMPLE_POINTS = 200, EXAMPLES_MOST = 12, EXAMPLE_TYPES = 5 };
+struct example {
+    char title[96]; /* "user-17, event 42" */
+    double truth;   /* the gap that came */
+    uint32_t true_type;
+    size_t points;
+    double x[EXAMPLE_POINTS], density[EXAMPLE_POINTS], cdf[EXAMPLE_POINTS];
+    double quantile[SMURF_LEVELS];
+    size_t types; /* the most probable ones, time unknown */
+    uint32_t type[EXAMPLE_TYPES];
+    double share[EXAMPLE_TYPES];
+};
+
+struct evaluation {
+    size_t n, sequences;
+    uint32_t types;
+    char **type_name;   /* (types), or NULL; borrowed */
+    char unit[32];      /* of time; "" unknown */
+    double mean_gap;    /* of train, in that unit; NaN unknown */
+    double tick;        /* of the clock; 0: none */
+    double *gap;        /* (n) the truth */
+    uint32_t *type;     /* (n) */
+    uint32_t *sequence; /* (n) which sequence each gap is of: bootstraps draw those */
+    struct row_values row[ROWS];
+    double acc_markov;    /* types right by the most frequent successor of the last type, in %; NaN without train */
+    double *markov_right; /* (n) 0 or 1; NULL without train */
+    size_t examples;
+    struct example example[EXAMPLES_MOST];
+    size_t bootstrap; /* resamplings */
+    /* training, for its curves; borrowed, may be NULL */
+    const smurf_epoch *epoch;
+    size_t epochs;
+    char model_about[256]; /* "mle on log time, 3 layers, 64 wide, 166,000 parameters" */
+    char data_about[256];  /* "stackoverflow/test: 1,326 sequences, 95,907 gaps" */
+};
+
+#endif
