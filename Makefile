@@ -20,9 +20,12 @@ $(BUILD)/build.ninja:
 	@tools/install-deps build
 	meson setup --prefix $(abspath $(PREFIX)) $(MESON_FLAGS) $(BUILD)
 
-demo: all ## simulate a data set into demo/ and describe it
-	$(BUILD)/smurf simulate hawkes -o demo/
-	$(BUILD)/smurf info demo
+demo: all ## simulate events, train on them, measure, forecast, and write demo/report.html
+	$(BUILD)/smurf simulate hawkes base=0.05 excitation=0,0.9,0,0,0,0.9,0.5,0,0 decay=3 --until 300 -n 250 -o demo/
+	$(BUILD)/smurf train demo/ -o demo/model.safetensors
+	$(BUILD)/smurf eval demo/model.safetensors demo/ --report demo/report.html --figures demo/figures
+	$(BUILD)/smurf predict demo/model.safetensors demo/ --within 1,5 | head -12
+	@echo "open demo/report.html in a browser"
 
 # A directory configured before cmocka was there has no tests yet.
 test: ## run all tests; the last line counts them

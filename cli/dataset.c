@@ -20,23 +20,21 @@ smurf_format dataset_format(const char *word)
     return format;
 }
 
-static smurf_read_config read_config(const struct dataset_options *o)
+void dataset_read_config(smurf_read_config *config, const struct dataset_options *o)
 {
-    smurf_read_config config;
-    smurf_read_config_init(&config);
-    config.format = dataset_format(o->from);
-    config.sequence_column = o->sequence;
-    config.time_column = o->time;
-    config.type_column = o->type;
-    config.events_path = o->events;
-    config.key = o->key;
-    config.unit = o->unit;
-    config.sort = o->sort;
+    smurf_read_config_init(config);
+    config->format = dataset_format(o->from);
+    config->sequence_column = o->sequence;
+    config->time_column = o->time;
+    config->type_column = o->type;
+    config->events_path = o->events;
+    config->key = o->key;
+    config->unit = o->unit;
+    config->sort = o->sort;
     if (o->types && strcmp(o->types, "words") != 0)
         usage_error("--types takes 'words', not '%s' (the column is named with --type)", o->types);
-    config.types_are_words = o->types != NULL;
-    config.progress = terminal_progress;
-    return config;
+    config->types_are_words = o->types != NULL;
+    config->progress = terminal_progress;
 }
 
 /* ---- Splits ---------------------------------------------------------------------------------- */
@@ -136,8 +134,9 @@ static smurf_status dither(smurf_data **part, double tick, uint64_t seed, smurf_
 
 static smurf_status load(smurf_split *out, const char *path, const struct dataset_options *o, smurf_error *err)
 {
-    smurf_read_config config = read_config(o);
+    smurf_read_config config;
     struct stat about;
+    dataset_read_config(&config, o);
     bool directory = strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISDIR(about.st_mode);
     if (!directory) return smurf_data_read(&out->train, path, &config, err);
     if (o->split || o->split_at) usage_error("'%s' is a directory and so split already: leave out --split", path);

@@ -13,6 +13,10 @@ static const struct {
     const char *about;
 } commands[] = {
     {"train", command_train, "train a model of the next event"},
+    {"eval", command_eval, "measure how good a model's laws are, beside naive ones"},
+    {"predict", command_predict, "tell when the next event comes, of what type, and how sure that is"},
+    {"sample", command_sample, "draw futures many steps ahead"},
+    {"report", command_report, "write a page that shows how far a model can be believed"},
     {"info", command_info, "describe event data: sizes, types, gaps, ties and clock, warnings"},
     {"convert", command_convert, "convert event data between formats; split, cut or dither it on the way"},
     {"simulate", command_simulate, "make event data from a process whose true law is known"},
@@ -26,7 +30,8 @@ static void print_help(FILE *out)
           out);
     for (size_t i = 0; i < COMMANDS; i++) fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].about);
     fputs("\nsmurf COMMAND --help tells more about each. smurf --version shows the version.\n"
-          "\nExample\n  smurf simulate hawkes -o demo/\n  smurf info demo/\n",
+          "\nExample\n  smurf simulate hawkes -n 60 -o demo/\n  smurf train demo/ -o model.safetensors --epochs 5\n"
+          "  smurf predict model.safetensors demo/test.jsonl\n",
           out);
 }
 

@@ -32,6 +32,11 @@ void terminal_init(void)
     signal(SIGXFSZ, SIG_IGN); /* a file over the limit is an error of write(), to be told and cleaned up */
 }
 
+int terminal_stopped(void)
+{
+    return stop_asked;
+}
+
 static double now(void)
 {
     struct timespec t;

@@ -11,6 +11,9 @@
 /* Call first: Ctrl-C and SIGTERM then make progress callbacks ask for a stop. */
 void terminal_init(void);
 
+/* Whether Ctrl-C or SIGTERM came. */
+int terminal_stopped(void);
+
 /* A progress callback: draws a line on standard error, if that is a terminal and --quiet is not given. */
 int terminal_progress(void *unused, const smurf_progress *progress);
 /* Wipes the progress line, if there is one. */

@@ -20,7 +20,7 @@
 enum { SETTINGS_MOST = 64 };
 
 struct train_options {
-    const char *output, *preset, *log;
+    const char *output, *preset, *log, *recalibrate;
     int resume;
     const char *setting[SETTINGS_MOST]; /* as given, by index of the setting; NULL: not given */
 };
@@ -32,6 +32,20 @@ static int threads(void)
     return (int)(common.threads < 4096 ? common.threads : 4096);
 }
 
+/* Which setting is the noise. */
+static size_t sigma_setting(void)
+{
+    size_t i = 0;
+    while (strcmp(smurf_train_setting_name(i), "sigma") != 0) i++;
+    return i;
+}
+
+static bool wants_sigma(const struct train_options *o)
+{
+    const char *given = o->setting[sigma_setting()];
+    return given && strcmp(given, "auto") == 0;
+}
+
 static int configure(smurf_train_config *config, const struct train_options *o, const smurf_data *train)
 {
     smurf_error err;
@@ -40,11 +54,27 @@ static int configure(smurf_train_config *config, const struct train_options *o, 
     config->threads = threads();
     smurf_status status = smurf_train_config_preset(config, o->preset, train, &err);
     for (size_t i = 0; !status && smurf_train_setting_name(i); i++)
-        if (o->setting[i]) status = smurf_train_config_set(config, smurf_train_setting_name(i), o->setting[i], &err);
+        if (o->setting[i] && !(i == sigma_setting() && wants_sigma(o)))
+            status = smurf_train_config_set(config, smurf_train_setting_name(i), o->setting[i], &err);
     if (!status) status = smurf_train_config_check(config, &err);
     if (!status) return 0;
     report_error(&err);
     return 2;
+}
+
+/* Short runs that choose the noise, and what they came to. */
+static int choose_sigma(smurf_train_config *config, const smurf_split *split)
+{
+    smurf_error err;
+    smurf_sigma_trial trial[SMURF_SIGMA_TRIALS];
+    smurf_status status =
+        smurf_train_choose_sigma(config, split->train, split->dev, terminal_progress, NULL, trial, &err);
+    terminal_clear();
+    if (status) return report_error(&err);
+    for (int i = 0; i < SMURF_SIGMA_TRIALS; i++)
+        report_done("sigma %-5g dev CRPS %.5g  CS %.2f%%%s", trial[i].sigma, trial[i].crps, trial[i].cs,
+                    trial[i].chosen ? "  chosen" : "");
+    return 0;
 }
 
 /* Wrong values are told before the data is read, which may take long. */
@@ -54,7 +84,8 @@ static int check_settings(const struct train_options *o)
     smurf_error err;
     smurf_train_config_init(&config);
     for (size_t i = 0; smurf_train_setting_name(i); i++)
-        if (o->setting[i] && smurf_train_config_set(&config, smurf_train_setting_name(i), o->setting[i], &err)) {
+        if (o->setting[i] && !(i == sigma_setting() && wants_sigma(o)) &&
+            smurf_train_config_set(&config, smurf_train_setting_name(i), o->setting[i], &err)) {
             report_error(&err);
             return 2;
         }
@@ -69,7 +100,9 @@ static void refuse_other_settings(const smurf_trainer *trainer, const struct tra
     for (size_t i = 0; smurf_train_setting_name(i); i++) {
         const char *name = smurf_train_setting_name(i);
         char before[256], now[256];
-        if (!o->setting[i] || smurf_train_config_set(&asked, name, o->setting[i], NULL)) continue;
+        if (!o->setting[i] || (i == sigma_setting() && wants_sigma(o)) ||
+            smurf_train_config_set(&asked, name, o->setting[i], NULL))
+            continue;
         smurf_train_config_get(begun, name, before, sizeof before, NULL);
         smurf_train_config_get(&asked, name, now, sizeof now, NULL);
         if (strcmp(before, now) != 0)
@@ -91,6 +124,53 @@ static char *resume_path(const char *model)
     memcpy(path, model, n);
     strcpy(path + n, ".resume");
     return path;
+}
+
+/* ---- Calibration ------------------------------------------------------------------------------ */
+
+/* auto: -1, on: 1, off: 0. */
+static int recalibrate_choice(const char *word)
+{
+    if (strcmp(word, "auto") == 0) return -1;
+    if (strcmp(word, "on") == 0) return 1;
+    if (strcmp(word, "off") != 0) usage_error("--recalibrate takes auto, on or off, not '%s'", word);
+    return 0;
+}
+
+/* Deals dev into a third that selects, left in split->dev, and the rest, which calibrates, in *out: that must not have
+   been looked at before. Too small a dev only selects. */
+static int set_aside(smurf_split *split, const struct train_options *o, smurf_data **out)
+{
+    int choice = recalibrate_choice(o->recalibrate);
+    smurf_split halves;
+    smurf_error err;
+    *out = NULL;
+    if (!split->dev || choice == 0 || (choice < 0 && smurf_data_gaps(split->dev) < SMURF_RECALIBRATE_GAPS)) return 0;
+    if (smurf_split_by_share(&halves, split->dev, (const double[3]){1, 2, 0}, common.seed, &err))
+        return report_error(&err);
+    if (!halves.train || !halves.dev || !smurf_data_gaps(halves.train) || !smurf_data_gaps(halves.dev)) {
+        smurf_split_release(&halves);
+        return 0;
+    }
+    smurf_data_free(split->dev);
+    split->dev = halves.train;
+    *out = halves.dev;
+    smurf_data_free(halves.test);
+    return 0;
+}
+
+static void show_calibration(const smurf_model *model)
+{
+    const smurf_calibration *c = smurf_model_calibration(model);
+    if (!c->gaps) {
+        printf("calibration none: dev is too small to set a part of it aside (--recalibrate on does it)\n");
+        return;
+    }
+    printf("calibration %zu gaps of %zu dev sequences set aside: CS %.2f%%", c->gaps, c->sequences, c->cs_before);
+    if (c->recalibrated && isfinite(c->cs_after))
+        printf(" as trained, %.2f%% recalibrated (cross-fitted)\n", c->cs_after);
+    else
+        printf("%s\n", c->recalibrated ? ", recalibrated" : ", not recalibrated");
 }
 
 /* ---- Reporting ------------------------------------------------------------------------------- */
@@ -155,6 +235,7 @@ static void show_result(const smurf_trainer *trainer, const smurf_model *model, 
     } else {
         printf("dev loss    none: there is no dev part (--split 8:1:1 makes one)\n");
     }
+    show_calibration(model);
     printf("time        %.0f s\n", seconds);
 }
 
@@ -166,7 +247,9 @@ struct session {
     char *resume_path;
     const char *log_path;
     FILE *log;
-    bool resumed; /* and no epoch logged since */
+    bool resumed;            /* and no epoch logged since */
+    smurf_data *calibrating; /* NULL: none */
+    const smurf_data *train;
     double seconds;
 };
 
@@ -218,7 +301,16 @@ static int run(struct session *s)
         if (!logged) return report_log(s);
     }
     smurf_model *model;
-    if (smurf_trainer_model(s->trainer, &model, &err)) return report_error(&err);
+    smurf_status status = smurf_trainer_model(s->trainer, &model, &err);
+    /* Whether recalibration is wanted was settled when data was set aside for it. */
+    if (!status && s->calibrating) {
+        status = smurf_model_calibrate(model, s->calibrating, s->train, 1, common.seed, threads(), &err);
+        if (!status) status = smurf_model_save(model, s->model_path, &err);
+    }
+    if (status) {
+        smurf_model_free(model);
+        return report_error(&err);
+    }
     show_result(s->trainer, model, s->model_path, s->seconds);
     smurf_model_free(model);
     return 0;
@@ -229,6 +321,7 @@ static int begin(struct session *s, const struct train_options *o, const smurf_s
     smurf_error err;
     smurf_status status;
     s->model_path = o->output;
+    s->train = split->train;
     s->resume_path = resume_path(o->output);
     s->resumed = o->resume;
     if (o->resume) {
@@ -237,6 +330,7 @@ static int begin(struct session *s, const struct train_options *o, const smurf_s
     } else {
         smurf_train_config config;
         int wrong = configure(&config, o, split->train);
+        if (!wrong && wants_sigma(o)) wrong = choose_sigma(&config, split);
         if (wrong) return wrong;
         status = smurf_trainer_new(&s->trainer, &config, split->train, split->dev, &err);
     }
@@ -261,13 +355,14 @@ int command_train(int argc, char **argv)
 {
     static struct option options[SETTINGS_MOST + 40];
     struct dataset_options data = {.history = NOT_GIVEN};
-    struct train_options o = {.output = "model.safetensors", .preset = "default"};
+    struct train_options o = {.output = "model.safetensors", .preset = "default", .recalibrate = "auto"};
     /* clang-format off */
     const struct option fixed[] = {
         {'o', "output", OPTION_TEXT, &o.output, "FILE", "the model (default: model.safetensors); FILE.resume stands beside it"},
         {0, "preset", OPTION_TEXT, &o.preset, "NAME", "settings to start from (default: default, which looks at the data)"},
         {0, "resume", OPTION_FLAG, &o.resume, NULL, "go on where an interrupted run stopped"},
         {0, "log", OPTION_TEXT, &o.log, "FILE", "one JSON object a line, one an epoch"},
+        {0, "recalibrate", OPTION_TEXT, &o.recalibrate, "auto", "on: two thirds of dev are set aside to calibrate on; off; auto: on where dev has 1000 gaps"},
         DATASET_OPTIONS(data),
     };
     /* clang-format on */
@@ -286,7 +381,7 @@ int command_train(int argc, char **argv)
         .about = "DATA is a directory that holds train and dev, or a file with --split 8:1:1 or\n"
                  "--split-at; a file alone is split 8:1:1. Without options the settings are chosen\n"
                  "by looking at the data. Ctrl-C finishes the step, saves, and says how to go on.",
-        .example = "  smurf simulate hawkes --sequences 200 -o demo/\n"
+        .example = "  smurf simulate hawkes --sequences 60 -o demo/\n"
                    "  smurf train demo/ -o model.safetensors --epochs 2",
         .options = options,
         .least = 1,
@@ -304,12 +399,15 @@ int command_train(int argc, char **argv)
     if (!directory && !data.split && !data.split_at) data.split = "8:1:1";
     int status = check_settings(&o);
     if (status) return status;
+    recalibrate_choice(o.recalibrate);
     status = dataset_load(&split, argv[0], &data);
+    if (!status) status = set_aside(&split, &o, &session.calibrating);
     if (!status) status = begin(&session, &o, &split);
     if (!status) status = run(&session);
     if (session.log && fclose(session.log) != 0 && !status) status = report_log(&session);
     free(session.resume_path);
     smurf_trainer_free(session.trainer);
+    smurf_data_free(session.calibrating);
     smurf_split_release(&split);
     return status;
 }

@@ -2,7 +2,7 @@
  * smurf.h - when will the next event come, of what type, and how sure can one be?
  *
  * The public interface of libsmurf, in the order one meets it: errors, progress, event data
- * (read, look at, split, cut, write), time scales, processes with a known law, and training.
+ * (read, look at, split, cut, write), time scales, processes with a known law, training, evaluation, forecasts.
  *
  * Conventions
  * - Functions that can fail return a smurf_status and take a smurf_error that may be NULL. On
@@ -45,7 +45,7 @@ extern "C" {
 /* Version of the library in use, such as "0.1.0". */
 SMURF_API const char *smurf_version(void);
 
-/* What was built in, such as "openblas zlib openmp": words separated by spaces. */
+/* What was built in, such as "openblas zlib cairo openmp": words separated by spaces. */
 SMURF_API const char *smurf_features(void);
 
 /* ---- Errors --------------------------------------------------------------------------------- */
@@ -362,8 +362,10 @@ typedef struct smurf_train_config {
     size_t width, heads, head_width, layers, inner;
     int relu; /* 1: ReLU in place of GELU */
     double dropout;
+    double settle;   /* share of the epochs, at the end, that go without dropout */
     int gap_feature; /* 1: events also show the gap before them */
     int raw_clock;   /* 1: the encoder sees the user's own time, not the time since a sequence's first event */
+    size_t context;  /* events that are looked back at, at least; longer sequences are cut into windows. 0: all */
     int score;       /* 1: the head is the score itself, with no intensity behind it */
     smurf_scale_kind scale;
     /* the objective */
@@ -376,7 +378,9 @@ typedef struct smurf_train_config {
     double alpha;               /* weight of the objective beside the type loss */
     double smoothing;           /* of type labels */
     int type_at_truth;          /* 1: type loss at the observed gap, not at the perturbed ones */
-    double dither;              /* tick to spread gaps within while training; 0: none */
+    size_t sampler_steps;       /* Langevin: steps, and their size on the axis of the law; for evaluation by draws */
+    double sampler_step;
+    double dither; /* tick to spread gaps within while training; 0: none */
     /* the optimiser */
     size_t batch; /* sequences in a step */
     double rate;
@@ -409,6 +413,16 @@ SMURF_API smurf_status smurf_train_config_get(const smurf_train_config *config, 
 /* Says what is wrong with a config, if anything. */
 SMURF_API smurf_status smurf_train_config_check(const smurf_train_config *config, smurf_error *err);
 
+/* What calibration on data that training has not seen came to. The two measures are cross-fitted: each half of the data
+   is judged by the map that was fitted on the other. */
+typedef struct smurf_calibration {
+    size_t gaps, sequences;         /* that it was done on */
+    int recalibrated;               /* 1: the law's levels are mapped */
+    double cs_before, cs_after;     /* calibration score in %, over 0.50 .. 0.95, from the PIT */
+    double crps_before, crps_after; /* in the data's unit */
+    size_t conformal;               /* levels kept for conformal intervals, one a sequence */
+} smurf_calibration;
+
 /* A trained model: weights, time scale, types, settings. Const in use. */
 typedef struct smurf_model smurf_model;
 
@@ -421,6 +435,24 @@ SMURF_API const smurf_train_config *smurf_model_config(const smurf_model *model)
 SMURF_API const smurf_scale *smurf_model_scale(const smurf_model *model);
 SMURF_API uint32_t smurf_model_types(const smurf_model *model);
 SMURF_API const char *smurf_model_type_name(const smurf_model *model, uint32_t type);
+/* Unit of time of the train data, "" where unknown. */
+SMURF_API const char *smurf_model_unit(const smurf_model *model);
+/* 1 where that data had times in ISO-8601. */
+SMURF_API int smurf_model_is_calendar(const smurf_model *model);
+SMURF_API const smurf_calibration *smurf_model_calibration(const smurf_model *model);
+
+/* 1 where the model was trained on these very events. */
+SMURF_API int smurf_model_trained_on(const smurf_model *model, const smurf_data *data);
+/* Numbers the types of data, read by itself, as the model does; one that the model does not know is an error, and data
+   is as it was. data must not be shared at that time. */
+SMURF_API smurf_status smurf_model_match(const smurf_model *model, smurf_data *data, smurf_error *err);
+
+/* Calibrates on data that training has not seen: fits the map of levels (recalibrate 1: yes, 0: no, -1: where there are
+   SMURF_RECALIBRATE_GAPS gaps) and keeps one level a sequence for conformal intervals. What there was before is
+   replaced. train, which may be NULL, steadies the map: there are more gaps in it. */
+enum { SMURF_RECALIBRATE_GAPS = 1000 };
+SMURF_API smurf_status smurf_model_calibrate(smurf_model *model, const smurf_data *data, const smurf_data *train,
+                                             int recalibrate, uint64_t seed, int threads, smurf_error *err);
 
 /* What an epoch came to. Losses are per gap. */
 typedef struct smurf_epoch {
@@ -494,6 +526,149 @@ typedef struct smurf_metrics {
     double coverage[SMURF_LEVELS]; /* shares of 1 */
     double interval_length[SMURF_LEVELS];
 } smurf_metrics;
+
+typedef struct smurf_eval_config {
+    size_t size;
+    int recalibrate;     /* 0: the law as it was trained, without its map of levels */
+    const char *sampler; /* "exact", "langevin", "mirror", "reject": what draws come from */
+    size_t draws; /* of each gap, for the metrics as the paper defines them; 0: none, unless a sampler other than exact
+                     is asked for: then 100 */
+    size_t steps; /* of the sampler; 0: the model's setting */
+    double step;  /* its epsilon; 0: the model's setting */
+    int denoise;  /* 1: Tweedie's step at the end */
+    size_t bootstrap; /* resamplings of sequences, for intervals; 0: none */
+    size_t examples;  /* laws to keep for pictures */
+    int fast;         /* 1: no spread, which costs as much as the CRPS */
+    uint64_t seed;
+    int threads; /* 0: all cores. Results do not depend on it. */
+    smurf_progress_fn *progress;
+    void *progress_context;
+} smurf_eval_config;
+
+SMURF_API void smurf_eval_config_init(smurf_eval_config *config);
+
+/* Laws measured on a data set. */
+typedef struct smurf_evaluation smurf_evaluation;
+
+/* Measures a model's laws on the scored gaps of data. train gives the naive laws to compare with; NULL: none. All but
+   data is borrowed and must outlive the evaluation. */
+SMURF_API smurf_status smurf_evaluate(smurf_evaluation **out, const smurf_model *model, const smurf_data *data,
+                                      const smurf_data *train, const smurf_eval_config *config, smurf_error *err);
+SMURF_API void smurf_evaluation_free(smurf_evaluation *evaluation);
+
+typedef enum smurf_row {
+    SMURF_ROW_MODEL,    /* the model, recalibrated where it has a map */
+    SMURF_ROW_RAW,      /* the model before recalibration */
+    SMURF_ROW_SAMPLED,  /* by draws */
+    SMURF_ROW_MARGINAL, /* naive: quantiles of the train gaps */
+    SMURF_ROW_RECENT,   /* naive: the same by the mean of the last 8 gaps */
+} smurf_row;
+/* NULL where the row was not measured. With low and high not NULL: the ends of 90% bootstrap intervals. */
+SMURF_API const smurf_metrics *smurf_evaluation_row(const smurf_evaluation *evaluation, smurf_row row,
+                                                    const smurf_metrics **low, const smurf_metrics **high);
+/* Types right, in percent, by the most frequent successor of the last type; NaN without train. */
+SMURF_API double smurf_evaluation_markov(const smurf_evaluation *evaluation);
+/* Mean gap of train in the data's unit; NaN without train. */
+SMURF_API double smurf_evaluation_mean_gap(const smurf_evaluation *evaluation);
+/* Writes a page with figures and the table; figures: a directory that also gets each figure as SVG and PNG, NULL: none.
+ */
+SMURF_API smurf_status smurf_evaluation_report(const smurf_evaluation *evaluation, const char *path,
+                                               const char *figures, smurf_error *err);
+
+/* Chooses the noise of objective dsm: short runs of some values, judged by the CRPS of the exact law on dev; the best
+   goes into config->sigma. trial tells what each came to. */
+enum { SMURF_SIGMA_TRIALS = 5 };
+typedef struct smurf_sigma_trial {
+    double sigma, crps, cs; /* cs in %, from the PIT */
+    int chosen;
+} smurf_sigma_trial;
+SMURF_API smurf_status smurf_train_choose_sigma(smurf_train_config *config, const smurf_data *train,
+                                                const smurf_data *dev, smurf_progress_fn *progress, void *context,
+                                                smurf_sigma_trial trial[SMURF_SIGMA_TRIALS], smurf_error *err);
+
+/* ---- Forecasts ----------------------------------------------------------------------------------- */
+
+/* A history that grows event by event, and the law of the next gap and type. One more event is cheap: what was computed
+   for those before is kept. The model is borrowed. Not for two threads at once.
+
+   Example (compiled and run as a test: examples/forecast.c)
+
+       smurf_forecast *f;
+       double level[] = {0.05, 0.5, 0.95}, gap[3];
+       if (smurf_model_load(&model, "model.safetensors", &err) || smurf_forecast_new(&f, model, 0, &err) ||
+           smurf_forecast_append(f, 10.5, 1, &err) || smurf_forecast_append(f, 11.2, 0, &err) ||
+           smurf_forecast_quantile(f, level, gap, 3, &err)) {
+           puts(err.message);
+           return 1;
+       }
+       printf("next event between %g and %g, median %g\n", 11.2 + gap[0], 11.2 + gap[2], 11.2 + gap[1]); */
+typedef struct smurf_forecast smurf_forecast;
+
+/* history: the most events that are looked back at, so that memory stays flat; 0: all. */
+SMURF_API smurf_status smurf_forecast_new(smurf_forecast **out, const smurf_model *model, size_t history,
+                                          smurf_error *err);
+SMURF_API void smurf_forecast_free(smurf_forecast *forecast);
+/* Forgets the history. Times that follow are counted from `origin` on the user's clock, which matters only to models
+   that see raw time. */
+SMURF_API void smurf_forecast_clear(smurf_forecast *forecast, int64_t origin);
+/* One more event. A time before the last one, one that is not finite and an unknown type are errors that change
+ * nothing. */
+SMURF_API smurf_status smurf_forecast_append(smurf_forecast *forecast, double time, uint32_t type, smurf_error *err);
+/* A new history: the first `events` events of a sequence. */
+SMURF_API smurf_status smurf_forecast_read(smurf_forecast *forecast, const smurf_sequence *sequence, size_t events,
+                                           smurf_error *err);
+/* Nothing has happened for `since` after the last event: answers are given that. Forgotten with the next event. */
+SMURF_API smurf_status smurf_forecast_silence(smurf_forecast *forecast, double since, smurf_error *err);
+/* 0: answers come from the law before recalibration. */
+SMURF_API void smurf_forecast_recalibrate(smurf_forecast *forecast, int on);
+SMURF_API size_t smurf_forecast_events(const smurf_forecast *forecast);
+
+/* Answers about the gap from the last event to the next, in the data's unit; with an empty history the law is that of
+   all gaps of train. Arrays have n elements. */
+SMURF_API smurf_status smurf_forecast_quantile(smurf_forecast *forecast, const double *level, double *gap, size_t n,
+                                               smurf_error *err);
+SMURF_API smurf_status smurf_forecast_cdf(smurf_forecast *forecast, const double *gap, double *level, size_t n,
+                                          smurf_error *err);
+SMURF_API smurf_status smurf_forecast_density(smurf_forecast *forecast, const double *gap, double *density, size_t n,
+                                              smurf_error *err);
+SMURF_API smurf_status smurf_forecast_mean(smurf_forecast *forecast, double *gap, smurf_error *err);
+/* Draws, a function of the seed. */
+SMURF_API smurf_status smurf_forecast_sample(smurf_forecast *forecast, uint64_t seed, double *gap, size_t n,
+                                             smurf_error *err);
+/* Probabilities of the types, whenever it comes: share has one element a type. */
+SMURF_API smurf_status smurf_forecast_types(smurf_forecast *forecast, double *share, smurf_error *err);
+/* The same, given that it comes after `gap`. */
+SMURF_API smurf_status smurf_forecast_types_at(smurf_forecast *forecast, double gap, double *share, smurf_error *err);
+/* Conformal interval: the gap of a random event of a new sequence lies in [gap[0], gap[1]] with probability `level` at
+   least, whether the law is right or not. sides 1: from 0 up, 2: both ends. gap[1] is infinite where calibration had
+   too few sequences for the level. Not given silence: that is an SMURF_ERROR_ARGUMENT. */
+SMURF_API smurf_status smurf_forecast_conformal(smurf_forecast *forecast, double level, int sides, double gap[2],
+                                                smurf_error *err);
+
+/* Futures many steps ahead, drawn event by event from the law. */
+typedef struct smurf_futures smurf_futures;
+
+typedef struct smurf_futures_config {
+    size_t size;
+    size_t paths;
+    double until;    /* stop a path this long after the last event; INFINITY: by count alone */
+    size_t events;   /* stop a path after this many events; 0: by time alone */
+    int64_t stop_at; /* stop a path after an event of this type; -1: none */
+    uint64_t seed;
+    int threads; /* 0: all cores. Results do not depend on it. */
+    smurf_progress_fn *progress;
+    void *progress_context;
+} smurf_futures_config;
+
+SMURF_API void smurf_futures_config_init(smurf_futures_config *config);
+/* The forecast itself is not changed; silence counts for the first gap. */
+SMURF_API smurf_status smurf_forecast_futures(smurf_forecast *forecast, const smurf_futures_config *config,
+                                              smurf_futures **out, smurf_error *err);
+SMURF_API void smurf_futures_free(smurf_futures *futures);
+SMURF_API size_t smurf_futures_paths(const smurf_futures *futures);
+/* Events of one path: times since the last event of the history. Returns how many. */
+SMURF_API size_t smurf_futures_path(const smurf_futures *futures, size_t path, const double **time,
+                                    const uint32_t **type);
 
 #ifdef __cplusplus
 }

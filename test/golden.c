@@ -3,8 +3,10 @@
  *
  * Without arguments, all of golden/ in the folder of shared data ($SMURF_SHARED, else ../shared beside the repository).
  * Prints TAP, one line a checked quantity. A kind of file that is not known (yet) is a skip. The model is built from
- * the file's own parameters, in double; agreement is relative to the largest element of each tensor, to 1e-8.
+ * the file's own parameters, in double; agreement is relative to the largest element of each tensor, to 1e-8. Files
+ * with "samples" and "truth" hold metrics, which must agree to 1e-12.
  */
+#include "eval/metrics.h"
 #include "train/loss.h"
 
 #include "op/gap_head.h"
@@ -20,7 +22,7 @@
 #include <string.h>
 
 static int cases, failures;
-static const double tolerance = 1e-8;
+static const double tolerance = 1e-8, metrics_tolerance = 1e-12;
 
 static void result(int ok, const char *file, const char *what, double error)
 {
@@ -366,10 +368,51 @@ static void check_forward(struct golden *g)
     free(intensity), free(score), free(logits), free(z), free(u), free(own);
 }
 
+/* ---- Metrics --------------------------------------------------------------------------------- */
+
+/* Absent quantities are not checked; a list must have one value a level. */
+static void compare_metric(const struct golden *g, const char *key, const double *got, size_t count, double unit)
+{
+    const json_t *value = json_object_get(g->expect, key);
+    if (!value) return;
+    size_t n;
+    double *expected = numbers(value, &n), error = INFINITY;
+    for (size_t i = 0; i < n; i++) expected[i] *= unit;
+    if (n == count) error = distance(got, expected, n);
+    result(error <= metrics_tolerance, g->file, key, error);
+    free(expected);
+}
+
+static void check_metrics(const struct golden *g)
+{
+    size_t all, n, levels;
+    double *samples = numbers(json_object_get(g->root, "samples"), &all);
+    double *truth = numbers(json_object_get(g->root, "truth"), &n);
+    double *level = numbers(json_object_get(g->expect, "levels"), &levels);
+    smurf_metrics m;
+    smurf_error err = {.message = "needs 19 levels, and as many draws for each gap"};
+    if (levels != SMURF_LEVELS || n == 0 || all % n ||
+        smurf_metrics_of_samples(&m, samples, all / n, truth, n, level, &err)) {
+        result(0, g->file, err.message, NAN);
+    } else {
+        compare_metric(g, "coverage", m.coverage, SMURF_LEVELS, 1);
+        compare_metric(g, "interval_length", m.interval_length, SMURF_LEVELS, 1);
+        compare_metric(g, "calibration_score", &m.cs, 1, 100);
+        compare_metric(g, "coverage_error_at_half", &m.cer, 1, 100);
+        compare_metric(g, "crps", &m.crps, 1, 1);
+    }
+    free(samples), free(truth), free(level);
+}
+
 static void check_file(const char *file)
 {
     struct golden g;
     load(&g, file);
+    if (json_object_get(g.root, "samples") && json_object_get(g.root, "truth")) {
+        check_metrics(&g);
+        json_decref(g.root);
+        return;
+    }
     if (!json_object_get(g.expect, "denoising_full_gradient")) {
         skip(file, "this kind of file is not checked yet");
         json_decref(g.root);

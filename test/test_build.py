@@ -60,11 +60,25 @@ class Symbols(unittest.TestCase):
 
 class Example(unittest.TestCase):
     def test_the_example_of_the_header_is_the_one_that_is_compiled(self):
-        comment = read(HEADER).split("Example", 1)[1].split("*/", 1)[0].splitlines()[1:]
-        shown = [line.removeprefix(" *").strip() for line in comment]
-        compiled = [line.strip() for line in read(os.path.join(ROOT, "examples", "describe.c")).splitlines()]
-        self.assertEqual([line for line in shown if line and line not in compiled], [])
-        self.assertGreater(len(shown), 5)
+        examples = read(HEADER).split("Example (compiled and run as a test: examples/")[1:]
+        self.assertEqual(len(examples), 2)
+        for text in examples:
+            file = text.split(")", 1)[0]
+            comment = text.split("*/", 1)[0].splitlines()[1:]
+            shown = [line.removeprefix(" *").strip() for line in comment]
+            compiled = [line.strip() for line in read(os.path.join(ROOT, "examples", file)).splitlines()]
+            self.assertEqual([line for line in shown if line and line not in compiled], [])
+            self.assertGreater(len(shown), 5)
+
+    def test_the_forecast_runs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            smurf = os.environ["SMURF"]
+            run(smurf, "simulate", "hawkes", "-k", "2", "-n", "30", "-o", "data", "-q", cwd=folder)
+            run(smurf, "train", "data", "--epochs", "1", "-q", "--layers", "1", "--inner", "16", cwd=folder)
+            library = os.path.join(os.environ["SMURF_BUILD"], "src")
+            run(*CC, os.path.join(ROOT, "examples", "forecast.c"), "-I" + os.path.join(ROOT, "include"), "-L" + library, "-lsmurf",
+                "-Wl,-rpath," + library, "-o", os.path.join(folder, "forecast"))
+            self.assertRegex(run(os.path.join(folder, "forecast"), cwd=folder), r"^next event between 11\.\d+ and ")
 
 
 class Installed(unittest.TestCase):

@@ -17,8 +17,8 @@ NEEDS = {
     "simulate": ["law", "data"],
     "model": ["law", "data", "op"],
     "eval": ["law", "data"],
-    "train": ["model", "eval"],
-    "forecast": ["model", "law"],
+    "forecast": ["model", "eval"],
+    "train": ["forecast"],
     "report": ["eval"],
 }
 STANDARD = set("""assert.h complex.h ctype.h errno.h fenv.h float.h inttypes.h limits.h locale.h math.h setjmp.h

@@ -23,8 +23,10 @@ static const struct {
     {"inner", {"1", "65536"}},
     {"activation", {"gelu", "relu"}},
     {"dropout", {"0", "0.95"}},
+    {"settle", {"0", "0.25"}},
     {"gap-feature", {"off", "on"}},
     {"clock", {"since-first", "raw"}},
+    {"context", {"0", "128"}},
     {"head", {"intensity", "score"}},
     {"scale", {"none", "log"}},
     {"objective", {"dsm", "wsm"}},
@@ -36,6 +38,8 @@ static const struct {
     {"alpha", {"0", "0.3333333333333333"}},
     {"smoothing", {"0", "0.99"}},
     {"type-loss", {"perturbed", "truth"}},
+    {"sampler-steps", {"1", "5000"}},
+    {"sampler-step", {"0.001", "0.05"}},
     {"dither", {"0", "0.001"}},
     {"batch", {"1", "65536"}},
     {"rate", {"0.0001", "10"}},
@@ -271,8 +275,9 @@ static void test_default_preset(void **state)
     smurf_data *tiny = simulate("hawkes", 3, 20, 30, 1), *large = simulate("poisson", 1, 300, 2000, 1),
                *short_ones = simulate("poisson", 1, 40000, 2, 1);
     smurf_train_config few = chosen(tiny), most = chosen(large), c = chosen(short_ones);
-    assert_true(few.layers == 2 && most.layers == 3 && few.dropout > most.dropout);
-    assert_true(few.batch >= 1 && few.batch < 20 && most.batch == 1 && c.batch == 64);
+    assert_true(few.layers == 1 && c.layers == 2 && most.layers == 3 && few.dropout > most.dropout);
+    assert_true(few.average > 0 && few.average < most.average && few.context == 0 && most.context > 0);
+    assert_true(few.batch >= 1 && few.batch < 20 && most.batch == 2 && c.batch == 64);
     assert_true(few.epochs > most.epochs && most.epochs == 10 && most.patience == 5 && few.patience >= 5);
     assert_true(few.dither == 0 && most.dither == 0);
     smurf_data_free(tiny);

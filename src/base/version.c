@@ -14,6 +14,9 @@ const char *smurf_features(void)
 #if SMURF_HAVE_ZLIB
            " zlib"
 #endif
+#if SMURF_HAVE_CAIRO
+           " cairo"
+#endif
 #ifdef _OPENMP
            " openmp"
 #endif

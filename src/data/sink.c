@@ -236,8 +236,7 @@ void smurf_sink_calendar(struct sink *sink, int64_t origin, double offset, char 
     if (quote) smurf_sink_char(sink, quote);
 }
 
-/* Bytes of the UTF-8 character at text; 0 where there is none. */
-static size_t utf8_length(const char *text)
+size_t smurf_utf8_length(const char *text)
 {
     const unsigned char *c = (const unsigned char *)text;
     size_t n = c[0] < 0x80 ? 1 : c[0] < 0xc2 ? 0 : c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : c[0] < 0xf5 ? 4 : 0;
@@ -254,7 +253,7 @@ void smurf_sink_json(struct sink *sink, const char *text)
     smurf_sink_char(sink, '"');
     for (size_t n; *text; text += n) {
         unsigned char c = (unsigned char)*text;
-        n = utf8_length(text);
+        n = smurf_utf8_length(text);
         if (n != 1) { /* JSON is UTF-8; what is not is taken for Latin-1 */
             char latin1[] = {(char)(0xc0 | c >> 6), (char)(0x80 | (c & 63))};
             smurf_sink_bytes(sink, n ? text : latin1, n ? n : 2);

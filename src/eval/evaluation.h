@@ -72,4 +72,9 @@ struct evaluation {
     char data_about[256];  /* "stackoverflow/test: 1,326 sequences, 95,907 gaps" */
 };
 
+/* The public handle. */
+struct smurf_evaluation {
+    struct evaluation values;
+};
+
 #endif

@@ -21,24 +21,30 @@ enum exact_mass {
 
 enum { EXACT_NODES_MOST = 2048 };
 
-/* The table. Several hundred KB at most: one for each thread, made once. */
+struct exact_work;
+
+/* The table. Several hundred KB: one for each thread, made once. */
 struct exact {
-    size_t n;
+    size_t n;              /* 2 at least */
     double *x, *f, *slope; /* (n): nodes, F there, dF/dx there (limited so that every cubic is monotone) */
-    /* panels and scratch of the integration follow */
-    double rest;   /* 1 - F(hi), precise also where it is tiny; 0 for EXACT_ONE */
-    double hazard; /* lambda(hi), the intensity with which the rest goes on; 0 for EXACT_ONE */
-    double *scratch;
+    double *psi;           /* (n): the law's score there, as the panels have it; NULL: ask the law */
+    size_t knots, *knot; /* (knots): those of the nodes between which F is smooth, the first and the last among them */
+    double rest;         /* 1 - F(hi), precise also where it is tiny; 0 for EXACT_ONE */
+    double hazard;       /* lambda(hi), the intensity with which the rest goes on; 0 for EXACT_ONE */
+    size_t evaluations;  /* of the law, by the last build */
+    struct exact_work *work; /* panels of the integration and scratch: exact_table.h */
 };
 
 smurf_status smurf_exact_init(struct exact *exact, smurf_error *err);
 void smurf_exact_release(struct exact *exact);
 
 /* Integrates. A law without any mass in [lo, hi] (lambda = 0) is EXACT_REST with F = 0; as EXACT_ONE it is uniform. hi
-   must be finite: for laws with an infinite end the caller cuts, at a quantile of 1 - 1e-12 or so. */
+   must be finite: for laws with an infinite end the caller cuts, at a quantile of 1 - 1e-12 or so. Values of a law that
+   are no intensities (NaN, negative) count as 0. */
 void smurf_exact_build(struct exact *exact, const struct law *law, enum exact_mass mass);
 
-/* The distribution of the table on the law's axis; beyond hi F stays at F(hi). */
+/* The distribution of the table on the law's axis; beyond hi F stays at F(hi), and quantiles of higher levels are
+   infinite. Its mean is that of min(gap, hi). */
 struct dist smurf_exact_dist(const struct exact *exact);
 
 #endif

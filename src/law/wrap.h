@@ -15,7 +15,8 @@
 /* ---- tweedie.c: a law of gaps with noise becomes one of gaps without --------------------------- */
 
 /* On quantiles: q0 = q + 1/2 sigma^2 psi(q), multiplicative noise q0 = q exp(1/2 sigma^2 (q psi(q) + 1)); made monotone
-   by pooling neighbours. Moves the nodes of the table; psi is that of the law the table was made of. */
+   by pooling neighbours. Moves the nodes of the table, once; psi is that of the law the table was made of, which is
+   evaluated only where the table does not know it (it was made from a compensator). */
 void smurf_tweedie_apply(struct exact *exact, const struct law *law, double sigma, int multiplicative);
 
 /* ---- scaled.c: from the law's axis to the user's unit ------------------------------------------- */
@@ -23,7 +24,9 @@ void smurf_tweedie_apply(struct exact *exact, const struct law *law, double sigm
 struct scaled {
     struct dist inner;
     const smurf_scale *scale;
-    double end, end_level; /* the gap at which the table ends, and F there */
+    double hi;             /* where the table ends, on the law's axis */
+    double end, end_level; /* the gap at which it ends, and F there */
+    double rest;           /* 1 - F there */
     double rate;           /* of the exponential tail beyond; 0: there is none */
 };
 /* F(gap) = inner(scale(gap)). Nothing comes before 0: mass left of it is an atom at 0. Beyond the end of the table the
@@ -66,14 +69,15 @@ struct silent {
     double level; /* F(since) */
 };
 /* F(x | x > e) = (F(x) - F(e)) / (1 - F(e)), of the whole gap since the last event. Where no mass is left (the silence
-   is longer than anything the law knows) the gap is exponential from e on, with mean e. */
+   is longer than anything the law knows) the gap is exponential from e on, with mean e. No silence (since <= 0) changes
+   nothing: the law is `inner`. */
 struct dist smurf_silent(struct silent *out, struct dist inner, double since);
 
 /* ---- empirical.c: draws as a distribution --------------------------------------------------------- */
 
 /* The steps 1/n at sorted draws; quantiles interpolate linearly between order statistics at (i / (n-1)), as the paper's
    program does, and the CDF is the inverse of that. CRPS by the paper's sample formula:
-   mean |x - gap| - 1/(2 n^2) sum |x - x'|, in O(n) once sorted. */
+   mean |x - gap| - 1/(2 n^2) sum |x - x'|, in O(n) once sorted. At least one draw. */
 struct empirical {
     const double *x; /* (n), sorted, kept by the caller */
     size_t n;

@@ -16,8 +16,6 @@
 
 #include <string.h>
 
-static const double norm_eps = 1e-6;
-
 /* Rows of a chunk at least; outputs of a block of a weight's gradient. */
 enum { CHUNK = 24, BLOCK = 32 };
 
@@ -167,14 +165,14 @@ static void finish_rows(const struct pass *p, size_t layer, size_t i0, size_t n)
     OP(linear_forward)(n, hw, d, a->o + i0 * hw, p->slab + e->out, p->slab + e->out_bias, s1);
     drop_rows(p, drop_of(p, layer, DROP_OUT), i0, n, d, s1);
     add_rows(n * d, a->in + i0 * d, s1);
-    OP(norm_forward)(n, d, norm_eps, s1, p->slab + e->gain1, p->slab + e->bias1, x1);
+    OP(norm_forward)(n, d, NORM_EPS, s1, p->slab + e->gain1, p->slab + e->bias1, x1);
 
     OP(linear_forward)(n, d, inner, x1, p->slab + e->inner, p->slab + e->inner_bias, a->f + i0 * inner);
     inner_rows(p, layer, i0, n, g);
     OP(linear_forward)(n, inner, d, g, p->slab + e->outer, p->slab + e->outer_bias, s2);
     drop_rows(p, drop_of(p, layer, DROP_OUTER), i0, n, d, s2);
     add_rows(n * d, x1, s2);
-    OP(norm_forward)(n, d, norm_eps, s2, p->slab + e->gain2, p->slab + e->bias2, p->m->x + i0 * d);
+    OP(norm_forward)(n, d, NORM_EPS, s2, p->slab + e->gain2, p->slab + e->bias2, p->m->x + i0 * d);
 }
 
 /* ---- Forward --------------------------------------------------------------------------------- */
@@ -229,7 +227,7 @@ static void unfinish_rows(const struct pass *p, size_t layer, size_t i0, size_t 
     real *dx1 = m->dx1 + i0 * d, *ds1 = m->ds1 + i0 * d, *dy1 = m->dy1 + i0 * d, *dy2 = m->dy2 + i0 * d;
     real *df = m->df + i0 * inner;
 
-    OP(norm_backward)(n, d, norm_eps, a->s2 + i0 * d, p->slab + e->gain2, m->dx + i0 * d, dx1); /* gradient of s2 */
+    OP(norm_backward)(n, d, NORM_EPS, a->s2 + i0 * d, p->slab + e->gain2, m->dx + i0 * d, dx1); /* gradient of s2 */
     memcpy(dy2, dx1, n * d * sizeof *dy2);
     drop_rows(p, drop_of(p, layer, DROP_OUTER), i0, n, d, dy2);
     OP(linear_backward)(n, inner, d, dy2, p->slab + e->outer, 0, df);
@@ -238,7 +236,7 @@ static void unfinish_rows(const struct pass *p, size_t layer, size_t i0, size_t 
     inner_rows(p, layer, i0, n, m->g + i0 * inner);
     OP(linear_backward)(n, d, inner, df, p->slab + e->inner, 1, dx1); /* now the gradient of x1 */
 
-    OP(norm_backward)(n, d, norm_eps, a->s1 + i0 * d, p->slab + e->gain1, dx1, ds1);
+    OP(norm_backward)(n, d, NORM_EPS, a->s1 + i0 * d, p->slab + e->gain1, dx1, ds1);
     memcpy(dy1, ds1, n * d * sizeof *dy1);
     drop_rows(p, drop_of(p, layer, DROP_OUT), i0, n, d, dy1);
     OP(linear_backward)(n, hw, d, dy1, p->slab + e->out, 0, m->dout + i0 * hw);
@@ -285,9 +283,9 @@ static void norm_gradients(const struct pass *p, size_t layer, int which, real *
     const struct memory *m = p->m;
     const struct layer_memory *a = &m->layer[layer];
     if (which == 0)
-        OP(norm_gradient)(p->n, p->s->width, norm_eps, a->s1, m->dx1, grad + e->gain1, grad + e->bias1);
+        OP(norm_gradient)(p->n, p->s->width, NORM_EPS, a->s1, m->dx1, grad + e->gain1, grad + e->bias1);
     else
-        OP(norm_gradient)(p->n, p->s->width, norm_eps, a->s2, m->dx, grad + e->gain2, grad + e->bias2);
+        OP(norm_gradient)(p->n, p->s->width, NORM_EPS, a->s2, m->dx, grad + e->gain2, grad + e->bias2);
 }
 
 /* All that is summed over rows, and the rows' way to the layer below, side by side: none depends on another. */

@@ -16,6 +16,7 @@
 #include "op/op.h"
 
 enum { GAP_UNITS = 16, LAYERS_MOST = 24 };
+#define NORM_EPS 1e-6 /* of both norms */
 
 struct encoder_shape {
     size_t types, width, heads, head_width, layers, inner;

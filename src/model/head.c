@@ -1,7 +1,7 @@
 /* head.c - see head.h. Compiled with -ffast-math for the vector tanh of libmvec. */
 #include "model/head.h"
 
-#include "op/clones.h"
+#include "base/clones.h"
 #include "op/linear.h"
 #include "op/real.h"
 

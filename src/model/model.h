@@ -27,4 +27,21 @@ struct view {
     double clock_unit;   /* what the encoder's time is divided by */
 };
 
+/* Windows of a model with a context C: 2C events are predicted in each, after up to C that are only seen. The gap after
+   event r is predicted in window r / 2C, which begins at event smurf_window_start. */
+static inline size_t smurf_window_events(size_t context)
+{
+    return 2 * context;
+}
+static inline size_t smurf_window_start(size_t context, size_t row)
+{
+    if (!context) return 0;
+    size_t first = row / smurf_window_events(context) * smurf_window_events(context) + 1;
+    return first > context ? first - context : 0;
+}
+
+/* Event i of a sequence as the encoder sees it: its time, and the gap before it (NaN for the first). */
+double smurf_view_time(const struct view *view, const smurf_sequence *sequence, size_t i);
+float smurf_view_gap(const struct view *view, const smurf_sequence *sequence, size_t i);
+
 #endif

@@ -22,6 +22,7 @@ void smurf_model_free(smurf_model *model)
     free(model->type_name);
     free(model->unit);
     free(model->slab);
+    smurf_model_notes_release(&model->notes);
     free(model);
 }
 
@@ -52,6 +53,21 @@ const char *smurf_model_type_name(const smurf_model *model, uint32_t type)
     return model->type_name && type < model->types ? model->type_name[type] : NULL;
 }
 
+const char *smurf_model_unit(const smurf_model *model)
+{
+    return model->unit;
+}
+
+int smurf_model_is_calendar(const smurf_model *model)
+{
+    return model->calendar;
+}
+
+const smurf_calibration *smurf_model_calibration(const smurf_model *model)
+{
+    return &model->notes.calibration;
+}
+
 static uint64_t bits_of(double x)
 {
     uint64_t bits;
@@ -75,6 +91,11 @@ uint64_t smurf_data_fingerprint(const smurf_data *data)
         for (size_t i = 0; i < q->length; i++) h = mix(h, bits_of(q->time[i]) ^ q->type[i]);
     }
     return h;
+}
+
+int smurf_model_trained_on(const smurf_model *model, const smurf_data *data)
+{
+    return model->fingerprint == smurf_data_fingerprint(data);
 }
 
 /* ---- To JSON --------------------------------------------------------------------------------- */
@@ -101,13 +122,16 @@ json_t *smurf_model_to_json(const smurf_model *m)
     for (uint32_t k = 0; m->type_name && k < m->types; k++) json_array_append_new(names, json_string(m->type_name[k]));
     char print[24];
     snprintf(print, sizeof print, "%016llx", (unsigned long long)m->fingerprint);
-    return json_pack("{s:i, s:s, s:o, s:I, s:o, s:s, s:b, s:o, s:o, s:f, s:f, s:f, s:s, s:I, s:I, s:o}", "format",
-                     FORMAT_VERSION, "version", smurf_version(), "settings", settings_to_json(&m->config), "types",
-                     (json_int_t)m->types, "type_names", names, "unit", m->unit ? m->unit : "", "calendar", m->calendar,
-                     "scale", scale_to_json(&m->view.scale), "feature", scale_to_json(&m->view.feature), "clock_unit",
-                     m->view.clock_unit, "low", m->low, "high", m->high, "fingerprint", print, "seed",
-                     (json_int_t)m->config.seed, "epoch", (json_int_t)m->epoch, "dev_loss",
-                     isfinite(m->dev_loss) ? json_real(m->dev_loss) : json_null());
+    json_t *json = json_pack(
+        "{s:i, s:s, s:o, s:I, s:o, s:s, s:b, s:o, s:o, s:f, s:f, s:f, s:s, s:I, s:I, s:o}", "format", FORMAT_VERSION,
+        "version", smurf_version(), "settings", settings_to_json(&m->config), "types", (json_int_t)m->types,
+        "type_names", names, "unit", m->unit ? m->unit : "", "calendar", m->calendar, "scale",
+        scale_to_json(&m->view.scale), "feature", scale_to_json(&m->view.feature), "clock_unit", m->view.clock_unit,
+        "low", m->low, "high", m->high, "fingerprint", print, "seed", (json_int_t)m->config.seed, "epoch",
+        (json_int_t)m->epoch, "dev_loss", isfinite(m->dev_loss) ? json_real(m->dev_loss) : json_null());
+    if (json && smurf_model_notes_to_json(&m->notes, json)) return json;
+    json_decref(json);
+    return NULL;
 }
 
 /* ---- From JSON ------------------------------------------------------------------------------- */
@@ -208,6 +232,8 @@ static smurf_status read_json(smurf_model *m, const json_t *json, const char *fi
     m->fingerprint = print ? strtoull(print, NULL, 16) : 0;
     const char *unit = json_string_value(json_object_get(json, "unit"));
     if (!(m->unit = strdup(unit ? unit : ""))) return smurf_fail_memory(err);
+    const char *wrong = smurf_model_notes_from_json(&m->notes, json);
+    if (wrong) return broken(file, wrong, err);
     return names_from_json(m, json_object_get(json, "type_names"), file, err);
 }
 

@@ -4,10 +4,26 @@
 #ifndef SMURF_MODEL_MODEL_FILE_H
 #define SMURF_MODEL_MODEL_FILE_H
 
-#include "model/model.h"
 #include "data/tensors.h"
+#include "law/wrap.h"
+#include "model/model.h"
 
 #include <jansson.h>
+
+/* Levels k / (MARGINAL_LEVELS - 1) of the quantiles of the train gaps. */
+enum { MARGINAL_LEVELS = 101 };
+
+/* What is known beside the weights: of the train data, of training, and of calibration. */
+struct model_notes {
+    double tick;                      /* of the train clock; 0: none */
+    bool has_marginal;                /* false: a model of before there was one */
+    double marginal[MARGINAL_LEVELS]; /* quantiles of the train gaps, in the user's unit */
+    smurf_epoch *history;             /* (epochs): training so far */
+    size_t epochs;
+    smurf_calibration calibration; /* what calibration found; gaps 0: there was none */
+    struct recalibration map;      /* the identity unless calibration.recalibrated */
+    double *conformal;             /* (calibration.conformal) sorted levels, one for each sequence */
+};
 
 struct smurf_model {
     struct model model; /* shapes and the table of parameters */
@@ -22,6 +38,7 @@ struct smurf_model {
     uint64_t fingerprint; /* of the train data */
     size_t epoch;         /* after which it was best */
     double dev_loss;
+    struct model_notes notes;
 };
 
 /* Fills the table of parameters from the config and the number of types. */
@@ -43,6 +60,16 @@ smurf_status smurf_model_list(const struct model *model, const float *slab, cons
    slab NULL: only looks at them, so that no memory is taken on a file's word alone. */
 smurf_status smurf_model_fetch(const struct model *model, const struct tensor_file *file, const char *prefix,
                                float *slab, smurf_error *err);
+/* The notes as JSON members of an object; and back: NULL, or the name of what is wrong. Out of memory counts as wrong.
+ */
+bool smurf_model_notes_to_json(const struct model_notes *notes, json_t *object);
+const char *smurf_model_notes_from_json(struct model_notes *notes, const json_t *object);
+void smurf_model_notes_release(struct model_notes *notes);
+/* Fits what is known of the train data: tick and marginal quantiles. */
+smurf_status smurf_model_notes_fit(struct model_notes *notes, const smurf_data *train, smurf_error *err);
+/* Adds an epoch to the history. */
+smurf_status smurf_model_notes_add(struct model_notes *notes, const smurf_epoch *epoch, smurf_error *err);
+
 /* A hash of times, types and what is scored. */
 uint64_t smurf_data_fingerprint(const smurf_data *data);
 

@@ -5,6 +5,7 @@
  */
 #include "data/data.h"
 #include "model/config.h"
+#include "model/model.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -17,15 +18,17 @@ struct published {
     double rate[2];
     size_t epochs[2];
     double sigma[2], alpha, smoothing;
+    double step[2]; /* Langevin: size and number of steps */
+    size_t steps[2];
     smurf_scale_kind scale;
 };
 
 /* clang-format off */
 static const struct published published[] = {
-    {"stackoverflow", 4, 4, 64, 16, 256, 4, {1e-4, 1e-4}, {50, 60}, {0.1, 0.1}, 5, 0, SMURF_SCALE_NONE},
-    {"retweet", 3, 3, 64, 16, 256, 16, {5e-3, 5e-4}, {50, 70}, {0.05, 0.1}, 5, 0.1, SMURF_SCALE_LOG},
-    {"mimic", 3, 3, 64, 16, 256, 1, {1e-4, 1e-4}, {50, 70}, {0.1, 0.1}, 3, 0.1, SMURF_SCALE_MEAN},
-    {"financial", 6, 6, 128, 64, 2048, 1, {1e-4, 1e-4}, {50, 50}, {0.05, 0.01}, 5, 0.1, SMURF_SCALE_LOG},
+    {"stackoverflow", 4, 4, 64, 16, 256, 4, {1e-4, 1e-4}, {50, 60}, {0.1, 0.1}, 5, 0, {5e-2, 5e-3}, {1000, 2000}, SMURF_SCALE_NONE},
+    {"retweet", 3, 3, 64, 16, 256, 16, {5e-3, 5e-4}, {50, 70}, {0.05, 0.1}, 5, 0.1, {1e-3, 3e-4}, {5000, 3000}, SMURF_SCALE_LOG},
+    {"mimic", 3, 3, 64, 16, 256, 1, {1e-4, 1e-4}, {50, 70}, {0.1, 0.1}, 3, 0.1, {2e-2, 3e-2}, {1000, 300}, SMURF_SCALE_MEAN},
+    {"financial", 6, 6, 128, 64, 2048, 1, {1e-4, 1e-4}, {50, 50}, {0.05, 0.01}, 5, 0.1, {5e-3, 1e-3}, {3000, 3000}, SMURF_SCALE_LOG},
 };
 /* clang-format on */
 enum { PUBLISHED = sizeof published / sizeof *published };
@@ -50,8 +53,10 @@ static void use_published(smurf_train_config *c, const struct published *p, int 
     c->inner = p->inner;
     c->relu = !program;
     c->dropout = 0.1;
+    c->settle = 0;
     c->gap_feature = 0;
     c->raw_clock = 1;
+    c->context = 0;
     c->score = 0;
     c->scale = p->scale;
     strcpy(c->objective, "dsm");
@@ -63,6 +68,8 @@ static void use_published(smurf_train_config *c, const struct published *p, int 
     c->alpha = p->alpha;
     c->smoothing = p->smoothing;
     c->type_at_truth = 0;
+    c->sampler_step = p->step[program];
+    c->sampler_steps = p->steps[program];
     c->dither = 0;
     c->batch = p->batch;
     c->rate = p->rate[program];
@@ -103,17 +110,26 @@ static double clamp(double x, double low, double high)
 /* The rules, each with its reason:
    - likelihood on log time with the gap feature: gaps of real logs spread over decades;
    - dithering where the tick is a thousandth of the mean gap or more: the law must not learn the clock's teeth;
-   - one width for all; 2 layers, 3 from 100,000 events on; more dropout below 5,000 events, which the model could learn
-   by heart;
+   - one width for all; 2 layers, 3 from 100,000 events on; below 5,000, which the model could learn by heart, 1 layer
+   and more dropout;
+   - the average of the weights over the last hundreds of steps (thousands from 5,000 events on): less noise of the last
+   ones;
+   - the last fifth of the epochs without dropout, from 5,000 events on: the law that is used has none;
    - a fiftieth of the events in a step, but 32 at least and 600 at most: enough steps for small data, fair samples for
    large;
+   - sequences of more than 600 events on average are cut into windows that look back at 128: attention stays cheap, and
+   there are more steps;
    - about 6 million events in all, within 10 to 200 epochs: minutes on two cores. */
 static void use_look(smurf_train_config *c, const smurf_data *train)
 {
     struct look l = look_at(train);
     double tick = smurf_data_tick(train), step = clamp(l.events / 50, 32, 600);
-    c->layers = l.events < 100000 ? 2 : 3;
-    c->dropout = l.events < 5000 ? 0.3 : 0.1;
+    c->context = l.mean_length > 600 ? 128 : 0;
+    if (c->context) l.mean_length = (double)smurf_window_events(c->context);
+    c->layers = l.events < 5000 ? 1 : l.events < 100000 ? 2 : 3;
+    c->dropout = l.events < 5000 ? 0.5 : 0.1;
+    c->average = l.events < 5000 ? 0.99 : 0.999;
+    c->settle = l.events < 5000 ? 0 : 0.2;
     c->dither = tick > 0 && tick >= 1e-3 * l.mean_gap ? tick : 0;
     c->batch = (size_t)clamp(floor(step / (l.mean_length > 0 ? l.mean_length : 1) + 0.5), 1, 64);
     c->warmup = 100;

@@ -1,7 +1,7 @@
 /* activation.c - see activation.h. Compiled with -ffast-math for the vector erf and exp of libmvec. */
 #include "op/activation.h"
 
-#include "op/clones.h"
+#include "base/clones.h"
 #include "op/real.h"
 
 static const real half_root = (real)0.70710678118654752440;   /* 1/sqrt(2) */

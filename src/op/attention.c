@@ -18,7 +18,7 @@
  */
 #include "op/attention.h"
 
-#include "op/clones.h"
+#include "base/clones.h"
 #include "op/dropout.h"
 #include "op/tile.h"
 

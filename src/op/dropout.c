@@ -11,7 +11,7 @@
  */
 #include "op/dropout.h"
 
-#include "op/clones.h"
+#include "base/clones.h"
 
 #include <math.h>
 #include <string.h>

@@ -9,6 +9,8 @@
 #include "op/op.h"
 
 void OP(linear_forward)(size_t n, size_t in, size_t out, const real *x, const real *w, const real *b, real *y);
+/* The same for one row, faster; b, y and x apart. */
+void OP(linear_row)(size_t in, size_t out, const real *x, const real *w, const real *b, real *y);
 /* dx = dy W, or dx += dy W where `add`. */
 void OP(linear_backward)(size_t n, size_t in, size_t out, const real *dy, const real *w, int add, real *dx);
 /* dW += dy^T x and db += sum of dy over rows, for outputs from .. to-1 only: blocks of outputs may run side by side. */

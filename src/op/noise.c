@@ -2,7 +2,7 @@
 #include "op/noise.h"
 
 #include "base/random.h"
-#include "op/clones.h"
+#include "base/clones.h"
 #include "op/real.h"
 
 /* Pairs of words to pairs of normals: radius from the first, angle from the second. out[i], out[half + i]. Three loops:

@@ -1,7 +1,7 @@
 /* norm.c - see norm.h. Compiled with -ffast-math so that the sums over a row are vectors. */
 #include "op/norm.h"
 
-#include "op/clones.h"
+#include "base/clones.h"
 
 #include <math.h>
 

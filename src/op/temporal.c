@@ -1,5 +1,5 @@
 /* temporal.c - see embed.h. Compiled with -ffast-math for the vector sin and cos of libmvec. */
-#include "op/clones.h"
+#include "base/clones.h"
 #include "op/embed.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
 #ifndef SMURF_OP_UNITS_H
 #define SMURF_OP_UNITS_H
 
-#include "op/clones.h"
+#include "base/clones.h"
 #include "op/op.h"
 #include "op/real.h"
 

@@ -13,10 +13,9 @@
 static void add_events(struct feed *f, const smurf_sequence *s, const struct view *view, size_t at)
 {
     for (size_t i = 0; i < s->length; i++) {
-        double time = view->raw_clock ? (double)s->origin + s->time[i] : s->time[i] - s->time[0];
         f->type[at + i] = s->type[i];
-        f->time[at + i] = time / view->clock_unit;
-        f->gap[at + i] = i ? (float)smurf_scale_forward(&view->feature, s->time[i] - s->time[i - 1]) : NAN;
+        f->time[at + i] = smurf_view_time(view, s, i);
+        f->gap[at + i] = smurf_view_gap(view, s, i);
     }
 }
 

@@ -10,7 +10,7 @@
  */
 #include "train/objective.h"
 
-#include "op/clones.h"
+#include "base/clones.h"
 #include "op/intensity.h"
 #include "op/noise.h"
 

@@ -91,6 +91,19 @@ static smurf_status copy_names(smurf_model *m, const smurf_data *train, smurf_er
     return status;
 }
 
+/* Windows, where the model looks back only so far; replaces *own, which is freed. */
+static smurf_status windowed(const smurf_train_config *c, smurf_data **own, const smurf_data **seen, smurf_error *err)
+{
+    if (!c->context) return SMURF_OK;
+    smurf_data *cut;
+    smurf_status status = smurf_data_window(&cut, *seen, smurf_window_events(c->context), c->context, err);
+    if (status) return status;
+    smurf_data_free(*own);
+    *own = cut;
+    *seen = cut;
+    return SMURF_OK;
+}
+
 /* Gaps within their tick, or the data as it is: *own is to be freed by the caller. */
 static smurf_status dithered(const smurf_train_config *c, const smurf_data *data, uint64_t part, smurf_data **own,
                              const smurf_data **out, smurf_error *err)
@@ -130,6 +143,7 @@ static smurf_status make_frame(smurf_model **out, const smurf_train_config *conf
     m->dev_loss = NAN;
     smurf_status status = copy_names(m, train, err);
     if (!status) status = fit_view(m, train, err);
+    if (!status) status = smurf_model_notes_fit(&m->notes, train, err);
     if (status) {
         smurf_model_free(m);
         return status;
@@ -166,9 +180,11 @@ static smurf_status make_feeds(smurf_trainer *t, const smurf_data *train, const 
     smurf_data *own[2] = {NULL, NULL};
     const smurf_data *seen;
     smurf_status status = dithered(c, train, 0, &own[0], &seen, err);
+    if (!status) status = windowed(c, &own[0], &seen, err);
     if (!status) status = smurf_feed_init(&t->train, seen, &t->frame->view, c->batch, err);
     if (!status && dev) {
         status = dithered(c, dev, 1, &own[1], &seen, err);
+        if (!status) status = windowed(c, &own[1], &seen, err);
         if (!status) status = smurf_feed_init(&t->dev, seen, &t->frame->view, c->batch, err);
         t->has_dev = !status;
         t->dev_fingerprint = smurf_data_fingerprint(dev);
@@ -324,6 +340,12 @@ static void update(smurf_trainer *t, double factor)
     }
 }
 
+/* The last epochs go without dropout: the law that is used has none, and must fit without. */
+static bool settles(const smurf_train_config *c, size_t epoch)
+{
+    return (double)epoch > (1 - c->settle) * (double)c->epochs;
+}
+
 smurf_status smurf_trainer_step(smurf_trainer *t, double *loss, int *last, smurf_error *err)
 {
     double start = now();
@@ -335,8 +357,10 @@ smurf_status smurf_trainer_step(smurf_trainer *t, double *loss, int *last, smurf
     struct op_run run = run_of(t, t->at.step + 1);
     memset(t->slab[SLAB_GRADIENT], 0, slab_size(t) * sizeof(float));
     smurf_serial_enter();
-    struct loss sum = smurf_loss_of_batch_f32(&run, &t->frame->model, t->objective, &t->loss, t->slab[SLAB_WEIGHT],
-                                              &batch, t->memory, t->slab[SLAB_GRADIENT]);
+    struct model model = t->frame->model;
+    if (settles(&t->frame->config, t->at.epoch + 1)) model.shape.dropout = 0;
+    struct loss sum = smurf_loss_of_batch_f32(&run, &model, t->objective, &t->loss, t->slab[SLAB_WEIGHT], &batch,
+                                              t->memory, t->slab[SLAB_GRADIENT]);
     double total = t->loss.alpha * sum.time + sum.type;
     double norm = smurf_gradient_norm(slab_size(t), t->slab[SLAB_GRADIENT], t->threads);
     smurf_serial_leave();
@@ -448,7 +472,7 @@ smurf_status smurf_trainer_epoch(smurf_trainer *t, smurf_epoch *out, smurf_error
     t->at.next = 0;
     t->at.loss_sum = t->at.loss_gaps = t->at.events = t->at.seconds = 0;
     judge(t, out);
-    return SMURF_OK;
+    return smurf_model_notes_add(&t->frame->notes, out, err);
 }
 
 /* ---- Results --------------------------------------------------------------------------------- */

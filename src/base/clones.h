@@ -8,8 +8,8 @@
  * models only. Empty where the compiler or the C library cannot do it, and under sanitizers, whose runtime is
  * not yet up when the choice is made.
  */
-#ifndef SMURF_OP_CLONES_H
-#define SMURF_OP_CLONES_H
+#ifndef SMURF_BASE_CLONES_H
+#define SMURF_BASE_CLONES_H
 
 #include <stdint.h> /* defines __GLIBC__ */
 

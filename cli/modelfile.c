@@ -1,0 +1,101 @@
+/* modelfile.c - see modelfile.h. */
+#include "modelfile.h"
+
+#include "terminal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int is_model_name(const char *path)
+{
+    size_t n = strlen(path), tail = strlen(".safetensors");
+    return n > tail && strcmp(path + n - tail, ".safetensors") == 0;
+}
+
+int modelfile_open(smurf_model **model, char **arguments)
+{
+    smurf_error err;
+    if (!is_model_name(arguments[0]) && is_model_name(arguments[1])) {
+        char *swap = arguments[0];
+        arguments[0] = arguments[1];
+        arguments[1] = swap;
+    }
+    return smurf_model_load(model, arguments[0], &err) ? report_error(&err) : 0;
+}
+
+int modelfile_match(const smurf_model *model, smurf_data *data)
+{
+    smurf_error err;
+    return data && smurf_model_match(model, data, &err) ? report_error(&err) : 0;
+}
+
+/* A file that the model was trained on was split when that was done: it is split the same way again. */
+static int split_again(const smurf_model *model, smurf_split *split)
+{
+    smurf_split again;
+    smurf_error err;
+    uint64_t seed = smurf_model_config(model)->seed;
+    if (smurf_split_by_share(&again, split->train, (const double[3]){8, 1, 1}, seed, &err)) return 0;
+    if (!again.train || !smurf_model_trained_on(model, again.train)) {
+        smurf_split_release(&again);
+        return 0;
+    }
+    smurf_split_release(split);
+    *split = again;
+    return 1;
+}
+
+int modelfile_load(smurf_model **model, smurf_split *split, char **arguments, struct dataset_options *options)
+{
+    *split = (smurf_split){0};
+    int status = modelfile_open(model, arguments);
+    if (status) return status;
+    /* Numbers that were names when the model was trained are names now. */
+    if (smurf_model_type_name(*model, 0) && !options->types) options->types = "words";
+    status = dataset_load(split, arguments[1], options);
+    if (!status && !split->dev && !split->test && !options->split && !options->split_at && split_again(*model, split))
+        report_done("the model was trained on this file: it is split 8:1:1 as it was then");
+    if (!status) status = modelfile_match(*model, split->train);
+    if (!status) status = modelfile_match(*model, split->dev);
+    if (!status) status = modelfile_match(*model, split->test);
+    if (!status) return 0;
+    smurf_split_release(split);
+    smurf_model_free(*model);
+    *model = NULL;
+    return status;
+}
+
+struct part modelfile_part(const smurf_split *split, const char *name)
+{
+    int single = !split->dev && !split->test;
+    if (!name && split->test) return (struct part){split->test, "test"};
+    if (!name && single) return (struct part){split->train, ""};
+    if (!name) usage_error("the data has no test part: say which is meant with --part train or --part dev");
+    const smurf_data *data = NULL;
+    if (strcmp(name, "train") == 0)
+        data = split->train;
+    else if (strcmp(name, "dev") == 0)
+        data = split->dev;
+    else if (strcmp(name, "test") == 0)
+        data = split->test;
+    else
+        usage_error("--part takes train, dev or test, not '%s'", name);
+    if (!data || (single && strcmp(name, "train") != 0)) usage_error("the data has no %s part", name);
+    return (struct part){data, single ? "" : name};
+}
+
+size_t parse_numbers(const char *option, const char *text, double low, double high, double *out, size_t most)
+{
+    size_t n = 0;
+    for (const char *p = text;;) {
+        char *end;
+        double x = strtod(p, &end);
+        if (end == p || (*end && *end != ',') || !(x >= low && x <= high))
+            usage_error("--%s takes numbers from %g to %g with commas between, not '%s'", option, low, high, text);
+        if (n == most) usage_error("--%s takes up to %zu numbers", option, most);
+        out[n++] = x;
+        if (!*end) return n;
+        p = end + 1;
+    }
+}

@@ -1,0 +1,475 @@
+/*
+ * predict.c - smurf predict: when the next event of each sequence comes, of what type, and how sure that is.
+ *
+ * A file or directory is read whole. Standard input is taken piece by piece: a sequence of a table keeps its cached
+ * history until the input ends, so that one more event costs little; a line of JSON is a sequence of its own.
+ */
+#include "commands.h"
+#include "modelfile.h"
+#include "show_forecast.h"
+#include "stream.h"
+#include "terminal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct predict_options {
+    struct dataset_options data;
+    const char *part, *levels, *horizons, *now, *type, *format;
+    int one_sided, conformal, raw;
+    size_t every, history, top, paths, steps;
+};
+
+/* ---- One answer ------------------------------------------------------------------------------ */
+
+struct desk {
+    const smurf_model *model;
+    struct question q;
+    const struct predict_options *o;
+    double *share;              /* (types) */
+    char (*type_text)[24];      /* names of the types that are named, where they are numbers */
+    bool any;                   /* something was shown */
+    smurf_forecast *alone;      /* for sequences that come whole */
+    struct known *known;        /* sequences of a table, by hash of their names */
+    size_t known_n, known_room; /* room is a power of two */
+    size_t unnamed;             /* sequences of lines so far, for their numbers */
+};
+
+/* The most probable types, by picking the largest again and again: few are asked for. */
+static void name_types(struct desk *d, struct answer *a)
+{
+    uint32_t types = smurf_model_types(d->model);
+    size_t top = d->q.top < types ? d->q.top : types;
+    for (a->types = 0; a->types < top; a->types++) {
+        uint32_t best = 0;
+        for (uint32_t k = 1; k < types; k++)
+            if (d->share[k] > d->share[best]) best = k;
+        const char *name = smurf_model_type_name(d->model, best);
+        if (!name) snprintf(d->type_text[a->types], sizeof *d->type_text, "%u", best);
+        a->type[a->types] = name ? name : d->type_text[a->types];
+        a->share[a->types] = d->share[best];
+        d->share[best] = -1;
+    }
+}
+
+static int smaller_first(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* A quantile of sorted draws of which some are infinite. */
+static double quantile_of(const double *x, size_t n, double level)
+{
+    size_t i = (size_t)(level * (double)n);
+    return x[i < n ? i : n - 1];
+}
+
+/* Levels of the ends of an interval. */
+static void ends_of(const struct question *q, size_t i, double out[2])
+{
+    out[0] = q->sides == 2 ? (1 - q->level[i]) / 2 : 0;
+    out[1] = q->sides == 2 ? 1 - out[0] : q->level[i];
+}
+
+/* The time to the next event of the target type, by futures that end with it. */
+static smurf_status answer_target(struct desk *d, smurf_forecast *f, double since, struct answer *a, smurf_error *err)
+{
+    smurf_futures_config config;
+    smurf_futures *futures;
+    smurf_futures_config_init(&config);
+    config.paths = d->q.paths;
+    config.events = d->q.steps;
+    config.stop_at = d->q.target;
+    config.seed = common.seed;
+    config.threads = (int)(common.threads < 4096 ? common.threads : 4096);
+    config.progress = terminal_progress;
+    smurf_status status = smurf_forecast_futures(f, &config, &futures, err);
+    if (status) return status;
+    size_t n = smurf_futures_paths(futures), seen = 0;
+    double *first = malloc(n * sizeof *first);
+    if (!first) usage_error("out of memory");
+    for (size_t i = 0; i < n; i++) {
+        const double *time;
+        const uint32_t *type;
+        size_t events = smurf_futures_path(futures, i, &time, &type);
+        bool came = events && type[events - 1] == (uint32_t)d->q.target;
+        first[i] = came ? time[events - 1] - since : INFINITY;
+        seen += came;
+    }
+    qsort(first, n, sizeof *first, smaller_first);
+    a->target_seen = (double)seen / (double)n;
+    a->target_median = quantile_of(first, n, 0.5);
+    for (size_t i = 0; i < d->q.levels; i++) {
+        double end[2];
+        ends_of(&d->q, i, end);
+        a->target_interval[i].low = d->q.sides == 2 ? quantile_of(first, n, end[0]) : 0;
+        a->target_interval[i].high = quantile_of(first, n, end[1]);
+    }
+    for (size_t i = 0; i < d->q.horizons; i++) {
+        size_t before = 0;
+        while (before < n && first[before] <= d->q.horizon[i]) before++;
+        a->target_within[i] = (double)before / (double)n;
+    }
+    free(first);
+    smurf_futures_free(futures);
+    return SMURF_OK;
+}
+
+/* Asks for everything; answers are counted from now, `since` after the last event. */
+static smurf_status ask(struct desk *d, smurf_forecast *f, double since, struct answer *a, smurf_error *err)
+{
+    const double half = 0.5;
+    const struct question *q = &d->q;
+    smurf_status status = since > 0 ? smurf_forecast_silence(f, since, err) : SMURF_OK;
+    if (!status) status = smurf_forecast_quantile(f, &half, &a->median, 1, err);
+    if (!status) status = smurf_forecast_mean(f, &a->mean, err);
+    a->median -= since;
+    a->mean -= since;
+    for (size_t i = 0; i < q->levels && !status; i++) {
+        double end[2], gap[2];
+        ends_of(q, i, end);
+        status = smurf_forecast_quantile(f, end, gap, 2, err);
+        a->interval[i] = (struct interval){q->sides == 2 ? gap[0] - since : 0, gap[1] - since};
+        if (status || !q->conformal) continue;
+        status = smurf_forecast_conformal(f, q->level[i], q->sides, gap, err);
+        a->conformal[i] = (struct interval){gap[0], gap[1]};
+    }
+    for (size_t i = 0; i < q->horizons && !status; i++) {
+        double gap = since + q->horizon[i];
+        status = smurf_forecast_cdf(f, &gap, &a->within[i], 1, err);
+    }
+    if (!status && q->top) status = smurf_forecast_types(f, d->share, err);
+    if (!status && q->top) name_types(d, a);
+    if (!status && q->target >= 0) status = answer_target(d, f, since, a, err);
+    return status;
+}
+
+static smurf_moment moment_of(int64_t origin, double time)
+{
+    return moment_after((smurf_moment){origin, 0}, time);
+}
+
+/* Time from the last event to now; an error where now is before it. */
+static int silence_since(const struct question *q, const char *sequence, smurf_moment last, double *since)
+{
+    *since = 0;
+    if (!q->now) return 0;
+    *since = (double)(q->now_moment.whole - last.whole) + (q->now_moment.fraction - last.fraction);
+    if (*since >= 0) return 0;
+    return report_failure("sequence '%s' has an event after --now %s: cut the data there, or leave out --now", sequence,
+                          q->now);
+}
+
+static int answer(struct desk *d, smurf_forecast *f, const char *sequence, int64_t origin, double last)
+{
+    struct answer a = {.sequence = sequence, .events = smurf_forecast_events(f)};
+    smurf_error err;
+    double since = 0;
+    a.has_last = a.events > 0;
+    if (a.has_last) {
+        a.last = moment_of(origin, last);
+        int status = silence_since(&d->q, sequence, a.last, &since);
+        if (status) return status;
+        a.from = d->q.now ? d->q.now_moment : a.last;
+    }
+    if (!a.has_last && d->q.target >= 0)
+        return report_failure("sequence '%s' is empty: there is no next event of a type to tell", sequence);
+    if (!a.has_last && d->q.conformal)
+        return report_failure("sequence '%s' is empty: conformal intervals need a history", sequence);
+    if (ask(d, f, since, &a, &err)) {
+        smurf_error named = err;
+        snprintf(named.message, sizeof named.message, "sequence '%.200s': %.700s", sequence, err.message);
+        return report_error(&named);
+    }
+    if (!d->any) show_forecast_header(stdout, &d->q, d->model);
+    d->any = true;
+    show_forecast(stdout, &d->q, d->model, &a);
+    return 0;
+}
+
+/* ---- Sequences that come whole ----------------------------------------------------------------- */
+
+static const char *name_of(const smurf_sequence *s, size_t number, char text[24])
+{
+    if (s->name) return s->name;
+    snprintf(text, 24, "%zu", number);
+    return text;
+}
+
+static int whole_sequence(struct desk *d, const smurf_sequence *s, size_t number)
+{
+    char text[24];
+    smurf_error err;
+    const char *name = name_of(s, number, text);
+    size_t every = d->o->every;
+    if (!every) {
+        if (smurf_forecast_read(d->alone, s, s->length, &err)) return report_error(&err);
+        return answer(d, d->alone, name, s->origin, s->length ? s->time[s->length - 1] : 0);
+    }
+    smurf_forecast_clear(d->alone, s->origin);
+    for (size_t i = 0; i < s->length; i++) {
+        if (smurf_forecast_append(d->alone, s->time[i], s->type[i], &err)) return report_error(&err);
+        if ((i + 1) % every) continue;
+        int status = answer(d, d->alone, name, s->origin, s->time[i]);
+        if (status) return status;
+        if (terminal_stopped()) return 1;
+    }
+    return 0;
+}
+
+static int whole_data(struct desk *d, const smurf_data *data)
+{
+    for (size_t i = 0; i < smurf_data_sequences(data); i++) {
+        int status = whole_sequence(d, smurf_data_sequence(data, i), d->unnamed++);
+        if (status) return status;
+        if (terminal_stopped()) return 1;
+    }
+    return 0;
+}
+
+/* ---- Sequences that come bit by bit ------------------------------------------------------------- */
+
+struct known {
+    char *name; /* NULL: a free place */
+    smurf_forecast *forecast;
+    int64_t origin; /* of the first piece */
+    double last;
+};
+
+static size_t hash(const char *name)
+{
+    size_t h = 14695981039346656037u;
+    for (; *name; name++) h = (h ^ (unsigned char)*name) * 1099511628211u;
+    return h;
+}
+
+static struct known *place_of(struct known *table, size_t room, const char *name)
+{
+    size_t i = hash(name) & (room - 1);
+    while (table[i].name && strcmp(table[i].name, name) != 0) i = (i + 1) & (room - 1);
+    return &table[i];
+}
+
+static void grow(struct desk *d)
+{
+    size_t room = d->known_room ? 2 * d->known_room : 64;
+    struct known *table = calloc(room, sizeof *table);
+    if (!table) usage_error("out of memory");
+    for (size_t i = 0; i < d->known_room; i++)
+        if (d->known[i].name) *place_of(table, room, d->known[i].name) = d->known[i];
+    free(d->known);
+    d->known = table;
+    d->known_room = room;
+}
+
+/* The sequence of a name; a new one starts empty. */
+static struct known *find(struct desk *d, const char *name, int64_t origin)
+{
+    smurf_error err;
+    if (2 * (d->known_n + 1) > d->known_room) grow(d);
+    struct known *k = place_of(d->known, d->known_room, name);
+    if (k->name) return k;
+    k->name = strdup(name);
+    if (!k->name || smurf_forecast_new(&k->forecast, d->model, d->o->history, &err)) usage_error("out of memory");
+    smurf_forecast_recalibrate(k->forecast, !d->o->raw);
+    smurf_forecast_clear(k->forecast, origin);
+    k->origin = origin;
+    d->known_n++;
+    return k;
+}
+
+/* Appends what came; answers after events if asked to. */
+static int continue_sequence(struct desk *d, const smurf_sequence *s, size_t number)
+{
+    char text[24];
+    struct known *k = find(d, name_of(s, number, text), s->origin);
+    double shift = (double)(s->origin - k->origin);
+    for (size_t i = 0; i < s->length; i++) {
+        smurf_error err;
+        k->last = s->time[i] + shift;
+        if (smurf_forecast_append(k->forecast, k->last, s->type[i], &err)) {
+            smurf_error named = err;
+            snprintf(named.message, sizeof named.message, "standard input, sequence '%.200s': %.700s", k->name,
+                     err.message);
+            return report_error(&named);
+        }
+        if (!d->o->every || smurf_forecast_events(k->forecast) % d->o->every) continue;
+        int status = answer(d, k->forecast, k->name, k->origin, k->last);
+        if (status) return status;
+        if (terminal_stopped()) return 1;
+    }
+    return 0;
+}
+
+static int take_piece(void *context, smurf_data *piece, int table)
+{
+    struct desk *d = context;
+    int status = modelfile_match(d->model, piece);
+    if (!status && !table) status = whole_data(d, piece);
+    for (size_t i = 0; table && !status && i < smurf_data_sequences(piece); i++)
+        status = continue_sequence(d, smurf_data_sequence(piece, i), i);
+    fflush(stdout);
+    return status;
+}
+
+static int by_name(const void *left, const void *right)
+{
+    return strcmp(((const struct known *)left)->name, ((const struct known *)right)->name);
+}
+
+/* The last word on every sequence of a table, by name. */
+static int answer_known(struct desk *d)
+{
+    size_t n = 0;
+    int status = 0;
+    for (size_t i = 0; i < d->known_room; i++)
+        if (d->known[i].name) d->known[n++] = d->known[i];
+    if (n) qsort(d->known, n, sizeof *d->known, by_name);
+    for (size_t i = n; i < d->known_room; i++) d->known[i].name = NULL;
+    for (size_t i = 0; i < n && !status && !d->o->every; i++) {
+        const struct known *k = &d->known[i];
+        status = answer(d, k->forecast, k->name, k->origin, k->last);
+    }
+    return status;
+}
+
+static int predict_stream(struct desk *d, struct dataset_options *data)
+{
+    int status = stream_input(data, take_piece, d);
+    if (!status) status = answer_known(d);
+    for (size_t i = 0; i < d->known_room; i++)
+        if (d->known[i].name) {
+            free(d->known[i].name);
+            smurf_forecast_free(d->known[i].forecast);
+        }
+    free(d->known);
+    return status;
+}
+
+/* ---- The question ------------------------------------------------------------------------------ */
+
+static int64_t type_number(const smurf_model *model, const char *word)
+{
+    uint32_t types = smurf_model_types(model);
+    for (uint32_t k = 0; k < types; k++) {
+        const char *name = smurf_model_type_name(model, k);
+        if (name && strcmp(name, word) == 0) return k;
+    }
+    char *end;
+    long number = strtol(word, &end, 10);
+    if (!smurf_model_type_name(model, 0) && *word && !*end && number >= 0 && number < (long)types) return number;
+    usage_error("--next '%s' is no type that the model knows", word);
+}
+
+static enum show_format format_of(const char *word)
+{
+    if (strcmp(word, "table") == 0) return SHOW_TABLE;
+    if (strcmp(word, "csv") == 0) return SHOW_CSV;
+    if (strcmp(word, "jsonl") != 0) usage_error("--format takes table, csv or jsonl, not '%s'", word);
+    return SHOW_JSONL;
+}
+
+static void set_question(struct desk *d)
+{
+    const struct predict_options *o = d->o;
+    struct question *q = &d->q;
+    q->format = format_of(o->format);
+    q->levels = parse_numbers("interval", o->levels, 1e-9, 1 - 1e-9, q->level, LEVELS_MOST);
+    q->sides = o->one_sided ? 1 : 2;
+    q->conformal = o->conformal;
+    if (o->horizons) q->horizons = parse_numbers("within", o->horizons, 0, 1e300, q->horizon, HORIZONS_MOST);
+    if (o->top > TOP_MOST) usage_error("--top takes up to %d types", TOP_MOST);
+    q->top = o->top;
+    q->target = o->type ? type_number(d->model, o->type) : -1;
+    q->paths = o->paths ? o->paths : 1;
+    q->steps = o->steps ? o->steps : 1;
+    q->now = o->now;
+    smurf_error err;
+    if (o->now && smurf_moment_parse(&q->now_moment, o->now, &err)) usage_error("--now: %s", err.message);
+    if (o->now && o->conformal)
+        usage_error("conformal intervals hold for all gaps together: ask for them without --now");
+    q->unit = smurf_model_is_calendar(d->model) ? "s" : smurf_model_unit(d->model);
+    q->calendar = smurf_model_is_calendar(d->model);
+}
+
+static int predict(const struct predict_options *o, smurf_model *model, char **argv)
+{
+    struct desk d = {.model = model, .o = o};
+    struct dataset_options data = o->data;
+    smurf_error err;
+    smurf_split split = {0};
+    set_question(&d);
+    d.share = malloc(smurf_model_types(model) * sizeof *d.share);
+    d.type_text = malloc(TOP_MOST * sizeof *d.type_text);
+    if (!d.share || !d.type_text) usage_error("out of memory");
+    if (smurf_model_type_name(model, 0) && !data.types) data.types = "words";
+    int status = smurf_forecast_new(&d.alone, model, o->history, &err) ? report_error(&err) : 0;
+    if (!status) smurf_forecast_recalibrate(d.alone, !o->raw);
+    if (!status && strcmp(argv[1], "-") == 0) {
+        status = predict_stream(&d, &data);
+    } else if (!status) {
+        status = dataset_load(&split, argv[1], &data);
+        struct part part = status ? (struct part){0} : modelfile_part(&split, o->part);
+        smurf_data *own = part.data == split.test ? split.test : part.data == split.dev ? split.dev : split.train;
+        if (!status) status = modelfile_match(model, own);
+        if (!status) status = whole_data(&d, own);
+    }
+    terminal_clear();
+    smurf_split_release(&split);
+    smurf_forecast_free(d.alone);
+    free(d.share);
+    free(d.type_text);
+    return status;
+}
+
+int command_predict(int argc, char **argv)
+{
+    struct predict_options o = {
+        .data = {.history = NOT_GIVEN}, .levels = "0.5,0.9", .format = "table", .top = 3, .paths = 500, .steps = 200};
+    /* clang-format off */
+    const struct option options[] = {
+        {0, "interval", OPTION_TEXT, &o.levels, "LEVELS", "levels of the intervals, with commas (default: 0.5,0.9)"},
+        {0, "one-sided", OPTION_FLAG, &o.one_sided, NULL, "intervals from 0 up, not from both sides"},
+        {0, "conformal", OPTION_FLAG, &o.conformal, NULL, "also intervals that hold whether the law is right or not"},
+        {0, "within", OPTION_TEXT, &o.horizons, "TIMES", "probabilities that it comes within these, in the data's unit"},
+        {0, "now", OPTION_TEXT, &o.now, "TIME", "nothing has happened since the last event until TIME: count from there"},
+        {0, "next", OPTION_TEXT, &o.type, "TYPE", "also the time to the next event of TYPE, by drawing futures"},
+        {0, "paths", OPTION_COUNT, &o.paths, "N", "futures to draw for --next (default: 500)"},
+        {0, "steps", OPTION_COUNT, &o.steps, "N", "events to look ahead at most for --next (default: 200)"},
+        {0, "top", OPTION_COUNT, &o.top, "N", "types to name, the most probable ones (default: 3)"},
+        {0, "every", OPTION_COUNT, &o.every, "N", "a forecast after every N-th event, not only the last"},
+        {0, "history", OPTION_COUNT, &o.history, "N", "events to look back at, which bounds memory (default: all)"},
+        {0, "no-recalibrate", OPTION_FLAG, &o.raw, NULL, "the law as it was trained, without its map of levels"},
+        {0, "format", OPTION_TEXT, &o.format, "FORMAT", "table, csv or jsonl (default: table)"},
+        {0, "part", OPTION_TEXT, &o.part, "NAME", "of a directory: train, dev or test (default: test)"},
+        DATASET_READ_OPTIONS(o.data),
+        {0, NULL, OPTION_FLAG, NULL, NULL, NULL},
+    };
+    /* clang-format on */
+    const struct usage usage = {
+        .command = "predict",
+        .arguments = "MODEL DATA",
+        .summary = "Tells for each sequence when its next event comes, of what type, and how sure that is.",
+        .about = "DATA is a file, a directory that holds a test part, or '-' for standard input, which is\n"
+                 "answered as it comes: JSON Lines a sequence a line, a table an event a line (with --every 1\n"
+                 "an answer follows each event). Times are in the data's unit, counted from the last event, or\n"
+                 "from --now. A sequence without events gets the law of all gaps in training. Intervals are\n"
+                 "calibrated; --conformal ones have a guarantee for a random event of a new sequence, and are\n"
+                 "infinite where calibration had too few sequences for the level.",
+        .example = "  smurf simulate hawkes --sequences 60 -o demo/\n"
+                   "  smurf train demo/ -o model.safetensors --epochs 2\n"
+                   "  smurf predict model.safetensors demo/ --within 1,5",
+        .options = options,
+        .least = 2,
+        .most = 2,
+    };
+    parse_options(&usage, argc, argv);
+    smurf_model *model;
+    int status = modelfile_open(&model, argv);
+    if (status) return status;
+    status = predict(&o, model, argv);
+    smurf_model_free(model);
+    return status;
+}

@@ -1,0 +1,301 @@
+/* sample.c - smurf sample: futures many steps ahead, as quantiles of the n-th next event and of counts, or path by
+ * path. */
+#include "commands.h"
+#include "json_out.h"
+#include "modelfile.h"
+#include "show_forecast.h"
+#include "terminal.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct sample_options {
+    struct dataset_options data;
+    const char *part, *levels, *format;
+    size_t paths, events, history;
+    double until;
+    int raw, show_paths;
+};
+
+struct desk {
+    const smurf_model *model;
+    const struct sample_options *o;
+    enum show_format format;
+    double level[LEVELS_MOST];
+    size_t levels;
+    double *room; /* (paths) */
+    bool any;
+};
+
+static int smaller_first(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* Of sorted numbers: the least x with that share of them at or below it. */
+static double quantile_of(const double *x, size_t n, double level)
+{
+    size_t i = (size_t)ceil(level * (double)n);
+    return x[i > n ? n - 1 : i ? i - 1 : 0];
+}
+
+static const char *type_text(const smurf_model *model, uint32_t type, char text[24])
+{
+    const char *name = smurf_model_type_name(model, type);
+    if (!name) snprintf(text, 24, "%u", type);
+    return name ? name : text;
+}
+
+/* ---- Lines ----------------------------------------------------------------------------------- */
+
+static void header(struct desk *d)
+{
+    if (d->any || d->format == SHOW_JSONL) return;
+    d->any = true;
+    if (d->format == SHOW_CSV) {
+        fputs("sequence,what,which", stdout);
+        for (size_t i = 0; i < d->levels; i++) printf(",q%g", d->level[i]);
+        puts(",mean");
+        return;
+    }
+    const char *unit = smurf_model_is_calendar(d->model) ? "s" : smurf_model_unit(d->model);
+    printf("%zu futures; times in %s after the last event\n", d->o->paths, unit[0] ? unit : "the data's unit");
+    printf("%-14s %-22s", "sequence", "");
+    for (size_t i = 0; i < d->levels; i++) printf(" %9g%%", 100 * d->level[i]);
+    puts("       mean");
+}
+
+/* One line: quantiles and the mean of d->room (n). */
+static void line(struct desk *d, const char *sequence, const char *what, const char *which, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += d->room[i];
+    qsort(d->room, n, sizeof *d->room, smaller_first);
+    header(d);
+    if (d->format == SHOW_TABLE) {
+        char text[64];
+        snprintf(text, sizeof text, "%s %s", what, which);
+        printf("%-14s %-22s", sequence, text);
+        for (size_t i = 0; i < d->levels; i++) printf(" %10.4g", quantile_of(d->room, n, d->level[i]));
+        printf(" %10.4g\n", sum / (double)n);
+        return;
+    }
+    if (d->format == SHOW_CSV) {
+        put_csv_text(stdout, sequence);
+        printf(",%s,", what);
+        put_csv_text(stdout, which);
+    } else {
+        fputs("{\"sequence\":", stdout);
+        put_string(stdout, sequence);
+        printf(",\"what\":\"%s\",\"which\":", what);
+        put_string(stdout, which);
+        fputs(",\"quantiles\":[", stdout);
+    }
+    for (size_t i = 0; i < d->levels; i++) {
+        double q = quantile_of(d->room, n, d->level[i]);
+        if (d->format == SHOW_CSV || i) fputc(',', stdout);
+        if (d->format == SHOW_CSV && !isfinite(q))
+            fputs("inf", stdout);
+        else
+            put_number(stdout, q);
+    }
+    fputs(d->format == SHOW_CSV ? "," : "],\"mean\":", stdout);
+    put_number(stdout, sum / (double)n);
+    fputs(d->format == SHOW_CSV ? "\n" : "}\n", stdout);
+}
+
+/* ---- Summaries ------------------------------------------------------------------------------- */
+
+/* The time of the n-th next event; infinite where a path has fewer. */
+static void summarise_times(struct desk *d, const smurf_futures *futures, const char *sequence)
+{
+    size_t paths = smurf_futures_paths(futures), most = 0;
+    for (size_t i = 0; i < paths; i++) {
+        const double *time;
+        const uint32_t *type;
+        size_t n = smurf_futures_path(futures, i, &time, &type);
+        most = n > most ? n : most;
+    }
+    if (most > 20) most = 20; /* the first ones are what one asks for; --show-paths has them all */
+    for (size_t k = 0; k < most; k++) {
+        char which[24];
+        for (size_t i = 0; i < paths; i++) {
+            const double *time;
+            const uint32_t *type;
+            d->room[i] = smurf_futures_path(futures, i, &time, &type) > k ? time[k] : INFINITY;
+        }
+        snprintf(which, sizeof which, "%zu", k + 1);
+        line(d, sequence, "event", which, paths);
+    }
+}
+
+/* How many events of each type, and of all, come until the horizon. */
+static void summarise_counts(struct desk *d, const smurf_futures *futures, const char *sequence)
+{
+    size_t paths = smurf_futures_paths(futures);
+    uint32_t types = smurf_model_types(d->model);
+    for (uint32_t k = 0; k <= types; k++) {
+        char text[24];
+        bool any = k == types;
+        for (size_t i = 0; i < paths; i++) {
+            const double *time;
+            const uint32_t *type;
+            size_t n = smurf_futures_path(futures, i, &time, &type), count = 0;
+            for (size_t j = 0; j < n; j++) count += k == types || type[j] == k;
+            d->room[i] = (double)count;
+            any |= count > 0;
+        }
+        if (any) line(d, sequence, "count", k == types ? "all" : type_text(d->model, k, text), paths);
+    }
+}
+
+/* Every path as a line of JSON, events and all. */
+static void show_paths(struct desk *d, const smurf_futures *futures, const char *sequence)
+{
+    for (size_t i = 0; i < smurf_futures_paths(futures); i++) {
+        const double *time;
+        const uint32_t *type;
+        char text[24];
+        size_t n = smurf_futures_path(futures, i, &time, &type);
+        fputs("{\"sequence\":", stdout);
+        put_string(stdout, sequence);
+        printf(",\"path\":%zu,\"time_since_last\":[", i);
+        for (size_t j = 0; j < n; j++) {
+            fputs(j ? "," : "", stdout);
+            put_number(stdout, time[j]);
+        }
+        fputs("],\"type\":[", stdout);
+        for (size_t j = 0; j < n; j++) {
+            fputs(j ? "," : "", stdout);
+            put_string(stdout, type_text(d->model, type[j], text));
+        }
+        fputs("]}\n", stdout);
+    }
+}
+
+/* ---- Running --------------------------------------------------------------------------------- */
+
+static int sample_sequence(struct desk *d, smurf_forecast *f, const smurf_sequence *s, size_t number)
+{
+    smurf_error err;
+    smurf_futures *futures;
+    smurf_futures_config config;
+    char text[24];
+    snprintf(text, sizeof text, "%zu", number);
+    const char *name = s->name ? s->name : text;
+    smurf_futures_config_init(&config);
+    config.paths = d->o->paths;
+    config.until = d->o->until > 0 ? d->o->until : INFINITY;
+    config.events = d->o->events;
+    config.seed = common.seed;
+    config.threads = (int)(common.threads < 4096 ? common.threads : 4096);
+    config.progress = terminal_progress;
+    smurf_status status = smurf_forecast_read(f, s, s->length, &err);
+    if (!status) status = smurf_forecast_futures(f, &config, &futures, &err);
+    terminal_clear();
+    if (status) {
+        smurf_error named = err;
+        snprintf(named.message, sizeof named.message, "sequence '%.200s': %.700s", name, err.message);
+        return report_error(&named);
+    }
+    if (d->o->show_paths) {
+        show_paths(d, futures, name);
+    } else {
+        summarise_times(d, futures, name);
+        if (d->o->until > 0) summarise_counts(d, futures, name);
+    }
+    smurf_futures_free(futures);
+    return 0;
+}
+
+static int sample(struct desk *d, smurf_data *data)
+{
+    smurf_forecast *f;
+    smurf_error err;
+    int status = modelfile_match(d->model, data);
+    if (status) return status;
+    if (smurf_forecast_new(&f, d->model, d->o->history, &err)) return report_error(&err);
+    smurf_forecast_recalibrate(f, !d->o->raw);
+    for (size_t i = 0; i < smurf_data_sequences(data) && !status; i++) {
+        const smurf_sequence *s = smurf_data_sequence(data, i);
+        if (s->length == 0)
+            report_warning("sequence %zu is empty: there is nothing to go on from", i);
+        else
+            status = sample_sequence(d, f, s, i);
+    }
+    smurf_forecast_free(f);
+    return status;
+}
+
+static enum show_format format_of(const char *word)
+{
+    if (strcmp(word, "table") == 0) return SHOW_TABLE;
+    if (strcmp(word, "csv") == 0) return SHOW_CSV;
+    if (strcmp(word, "jsonl") != 0) usage_error("--format takes table, csv or jsonl, not '%s'", word);
+    return SHOW_JSONL;
+}
+
+int command_sample(int argc, char **argv)
+{
+    struct sample_options o = {.data = {.history = NOT_GIVEN},
+                               .levels = "0.05,0.25,0.5,0.75,0.95",
+                               .format = "table",
+                               .paths = 200,
+                               .events = NOT_GIVEN};
+    /* clang-format off */
+    const struct option options[] = {
+        {0, "until", OPTION_NUMBER, &o.until, "TIME", "look this far ahead of the last event, in the data's unit"},
+        {0, "count", OPTION_COUNT, &o.events, "N", "events of each future at most (default: 5, or no limit with --until)"},
+        {0, "paths", OPTION_COUNT, &o.paths, "N", "futures of each sequence (default: 200)"},
+        {0, "quantiles", OPTION_TEXT, &o.levels, "LEVELS", "with commas (default: 0.05,0.25,0.5,0.75,0.95)"},
+        {0, "show-paths", OPTION_FLAG, &o.show_paths, NULL, "the futures themselves, one JSON object a line"},
+        {0, "history", OPTION_COUNT, &o.history, "N", "events to look back at (default: all)"},
+        {0, "no-recalibrate", OPTION_FLAG, &o.raw, NULL, "the law as it was trained, without its map of levels"},
+        {0, "format", OPTION_TEXT, &o.format, "FORMAT", "table, csv or jsonl (default: table)"},
+        {0, "part", OPTION_TEXT, &o.part, "NAME", "of a directory: train, dev or test (default: test)"},
+        DATASET_READ_OPTIONS(o.data),
+        {0, NULL, OPTION_FLAG, NULL, NULL, NULL},
+    };
+    /* clang-format on */
+    const struct usage usage = {
+        .command = "sample",
+        .arguments = "MODEL DATA",
+        .summary = "Draws futures of each sequence, many steps ahead, and tells their quantiles.",
+        .about = "For each sequence: quantiles of the time of the n-th next event and, with --until, of the\n"
+                 "number of events of each type until then. An event that some futures do not reach is\n"
+                 "infinitely late there.",
+        .example = "  smurf simulate hawkes --sequences 60 -o demo/\n"
+                   "  smurf train demo/ -o model.safetensors --epochs 2\n"
+                   "  smurf sample model.safetensors demo/ --until 10 --paths 50",
+        .options = options,
+        .least = 2,
+        .most = 2,
+    };
+    parse_options(&usage, argc, argv);
+    struct desk d = {.o = &o, .format = format_of(o.format)};
+    d.levels = parse_numbers("quantiles", o.levels, 0, 1, d.level, LEVELS_MOST);
+    if (o.until < 0) usage_error("--until takes a time after the last event, above 0");
+    if (o.paths == 0) usage_error("--paths takes a number above 0");
+    if (o.events == NOT_GIVEN) o.events = o.until > 0 ? 0 : 5;
+    if (o.events == 0 && !(o.until > 0)) usage_error("futures need an end: --until TIME or --count N");
+    smurf_model *model;
+    smurf_split split = {0};
+    int status = modelfile_open(&model, argv);
+    if (status) return status;
+    d.model = model;
+    d.room = malloc(o.paths * sizeof *d.room);
+    if (!d.room) usage_error("out of memory");
+    if (smurf_model_type_name(model, 0) && !o.data.types) o.data.types = "words";
+    status = dataset_load(&split, argv[1], &o.data);
+    if (!status) {
+        struct part part = modelfile_part(&split, o.part);
+        status = sample(&d, part.data == split.test ? split.test : part.data == split.dev ? split.dev : split.train);
+    }
+    smurf_split_release(&split);
+    smurf_model_free(model);
+    free(d.room);
+    return status;
+}

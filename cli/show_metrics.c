@@ -1,0 +1,231 @@
+/*
+ * show_metrics.c - see show_metrics.h. A metric is one line of the table below: its name in JSON and CSV, where it is,
+ * and whether it is a length of time.
+ */
+#include "show_metrics.h"
+
+#include "json_out.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+struct metric {
+    const char *name;
+    size_t at;
+    int length; /* in units of time */
+};
+#define AT(field) #field, offsetof(smurf_metrics, field)
+static const struct metric metrics[] = {
+    {AT(cs), 0},   {AT(cs_all), 0},    {AT(cs_pit), 0},        {AT(cs_floor), 0},       {AT(cer), 0},   {AT(il), 1},
+    {AT(crps), 1}, {AT(pinball), 1},   {AT(spread), 1},        {AT(log_likelihood), 0}, {AT(ks), 0},    {AT(ks_p), 0},
+    {AT(acc), 0},  {AT(acc_draws), 0}, {AT(acc_true_time), 0}, {AT(type_loss), 0},      {AT(brier), 0}, {AT(ece), 0},
+};
+enum { METRICS = sizeof metrics / sizeof *metrics };
+
+/* Rows in the order of the table: their name in text and CSV, and the tail of their names in JSON. */
+static const struct {
+    smurf_row row;
+    const char *name, *tail;
+} rows[] = {
+    {SMURF_ROW_MODEL, "model", ""},
+    {SMURF_ROW_RAW, "model, raw", "_raw"},
+    {SMURF_ROW_SAMPLED, "model, drawn", "_sampled"},
+    {SMURF_ROW_RECENT, "naive: recent", "_recent"},
+    {SMURF_ROW_MARGINAL, "naive: marginal", "_marginal"},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static double value(const smurf_metrics *m, const struct metric *metric, double per)
+{
+    double x;
+    memcpy(&x, (const char *)m + metric->at, sizeof x);
+    return metric->length ? x / per : x;
+}
+
+static const smurf_metrics *row_of(const smurf_evaluation *e, smurf_row row)
+{
+    return smurf_evaluation_row(e, row, NULL, NULL);
+}
+
+static double skill(const smurf_evaluation *e, const smurf_metrics *m, smurf_row against)
+{
+    const smurf_metrics *naive = row_of(e, against);
+    return naive ? 1 - m->crps / naive->crps : NAN;
+}
+
+static const char *unit_of(const struct shown *s)
+{
+    if (s->per != 1) return "mean gaps";
+    return s->unit[0] ? s->unit : "the data's unit";
+}
+
+/* ---- Text ------------------------------------------------------------------------------------ */
+
+/* A number in `width` columns, or a dash. */
+static void cell(FILE *out, int width, int decimals, double x)
+{
+    if (isfinite(x) && fabs(x) < 1e6 && (fabs(x) >= 0.5 * pow(10, -decimals) || x == 0))
+        fprintf(out, " %*.*f", width, decimals, x);
+    else if (isfinite(x))
+        fprintf(out, " %*.3g", width, x);
+    else
+        fprintf(out, " %*s", width, "-");
+}
+
+static void text_row(FILE *out, const smurf_evaluation *e, const struct shown *s, size_t i)
+{
+    const smurf_metrics *low, *high, *m = smurf_evaluation_row(e, rows[i].row, &low, &high);
+    if (!m) return;
+    fprintf(out, "%-16s", rows[i].name);
+    cell(out, 6, 2, m->cs);
+    cell(out, 6, 2, m->cs_pit);
+    cell(out, 8, 4, m->crps / s->per);
+    cell(out, 7, 2, 100 * skill(e, m, SMURF_ROW_RECENT));
+    cell(out, 6, 2, m->cer);
+    cell(out, 8, 4, m->il / s->per);
+    cell(out, 8, 3, m->log_likelihood);
+    cell(out, 6, 2, rows[i].row == SMURF_ROW_SAMPLED && isfinite(m->acc_draws) ? m->acc_draws : m->acc);
+    cell(out, 7, 2, m->acc_true_time);
+    fputc('\n', out);
+    if (!low || !isfinite(low->crps)) return;
+    fprintf(out, "  90%% interval   %5.2f-%-5.2f", low->cs, high->cs);
+    fprintf(out, "  crps %.4f-%.4f", low->crps / s->per, high->crps / s->per);
+    if (isfinite(low->acc)) fprintf(out, "  acc %.2f-%.2f", low->acc, high->acc);
+    fputc('\n', out);
+}
+
+static void text_coverage(FILE *out, const smurf_metrics *m)
+{
+    static const double wanted[] = {0.5, 0.8, 0.9, 0.95};
+    fputs("coverage of [0, quantile]:", out);
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < SMURF_LEVELS; k++)
+            if (fabs(smurf_levels[k] - wanted[i]) < 1e-9)
+                fprintf(out, "%s %g%% -> %.1f%%", i ? "," : "", 100 * wanted[i], 100 * m->coverage[k]);
+    fputc('\n', out);
+}
+
+void show_metrics(FILE *out, const smurf_evaluation *e, const struct shown *s)
+{
+    const smurf_metrics *m = row_of(e, SMURF_ROW_MODEL);
+    fprintf(out, "%s on %s%s%s: %zu gaps of %zu sequences; CRPS and IL in %s\n\n", s->model, s->data,
+            s->part[0] ? ", " : "", s->part, m->n, m->sequences, unit_of(s));
+    fprintf(out, "%-16s %6s %6s %8s %7s %6s %8s %8s %6s %7s\n", "", "CS%", "CSpit%", "CRPS", "skill%", "CER%", "IL",
+            "log-lik", "acc%", "at time");
+    for (size_t i = 0; i < ROWS; i++) text_row(out, e, s, i);
+    if (isfinite(smurf_evaluation_markov(e)))
+        fprintf(out, "%-16s %54s %6.2f\n", "naive: Markov", "", smurf_evaluation_markov(e));
+    fprintf(out, "\nnoise floor of CS: %.2f%%; ", m->cs_floor);
+    text_coverage(out, m);
+    if (!row_of(e, SMURF_ROW_RECENT))
+        fputs("naive laws: none, as there is no train part (--train FILE names one)\n", out);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void put_list(FILE *out, const char *name, const double *x, double per)
+{
+    fprintf(out, ",\n \"%s\": [", name);
+    for (int k = 0; k < SMURF_LEVELS; k++) {
+        fputs(k ? ", " : "", out);
+        put_number(out, x[k] / per);
+    }
+    fputc(']', out);
+}
+
+static void put_member(FILE *out, const char *name, const char *tail, double x)
+{
+    fprintf(out, ",\n \"%s%s\": ", name, tail);
+    put_number(out, x);
+}
+
+/* All metrics of a row, with the row's tail on their names. */
+static void json_row(FILE *out, const smurf_evaluation *e, const struct shown *s, size_t i, const char *tail)
+{
+    const smurf_metrics *m = row_of(e, rows[i].row);
+    for (size_t k = 0; m && k < METRICS; k++) put_member(out, metrics[k].name, tail, value(m, &metrics[k], s->per));
+}
+
+static void json_intervals(FILE *out, const smurf_evaluation *e, const struct shown *s)
+{
+    const smurf_metrics *low, *high;
+    if (!smurf_evaluation_row(e, SMURF_ROW_MODEL, &low, &high) || !low || !isfinite(low->crps)) return;
+    fputs(",\n \"bootstrap\": {", out);
+    for (size_t k = 0, n = 0; k < METRICS; k++) {
+        if (!isfinite(value(low, &metrics[k], 1))) continue;
+        fprintf(out, "%s\"%s\": [", n++ ? ", " : "", metrics[k].name);
+        put_number(out, value(low, &metrics[k], s->per));
+        fputs(", ", out);
+        put_number(out, value(high, &metrics[k], s->per));
+        fputc(']', out);
+    }
+    fputc('}', out);
+}
+
+static void json_mean_gaps(FILE *out, const smurf_evaluation *e)
+{
+    double mean = smurf_evaluation_mean_gap(e);
+    if (!(mean > 0)) return;
+    fputs(",\n \"in_mean_gaps\": {", out);
+    for (size_t i = 0, n = 0; i < ROWS; i++) {
+        const smurf_metrics *m = row_of(e, rows[i].row);
+        if (!m) continue;
+        fprintf(out, "%s\"crps%s\": ", n++ ? ", " : "", rows[i].tail);
+        put_number(out, m->crps / mean);
+        fprintf(out, ", \"il%s\": ", rows[i].tail);
+        put_number(out, m->il / mean);
+    }
+    fputc('}', out);
+}
+
+void show_metrics_json(FILE *out, const smurf_evaluation *e, const struct shown *s)
+{
+    const smurf_metrics *m = row_of(e, SMURF_ROW_MODEL), *raw = row_of(e, SMURF_ROW_RAW);
+    fputs("{\"model\": ", out);
+    put_string(out, s->model);
+    fputs(",\n \"data\": ", out);
+    put_string(out, s->data);
+    fputs(",\n \"part\": ", out);
+    put_string(out, s->part);
+    fprintf(out, ",\n \"n\": %zu,\n \"sequences\": %zu,\n \"unit\": ", m->n, m->sequences);
+    put_string(out, s->per != 1 ? "mean gap" : s->unit[0] ? s->unit : "data");
+    put_member(out, "mean_gap", "", smurf_evaluation_mean_gap(e));
+    fprintf(out, ",\n \"recalibrated\": %s", raw ? "true" : "false");
+    for (size_t i = 0; i < ROWS; i++) json_row(out, e, s, i, rows[i].tail);
+    if (!raw) json_row(out, e, s, 0, "_raw");
+    put_member(out, "skill_recent", "", skill(e, m, SMURF_ROW_RECENT));
+    put_member(out, "skill_marginal", "", skill(e, m, SMURF_ROW_MARGINAL));
+    put_member(out, "acc_markov", "", smurf_evaluation_markov(e));
+    put_list(out, "levels", smurf_levels, 1);
+    put_list(out, "coverage", m->coverage, 1);
+    put_list(out, "interval_length", m->interval_length, s->per);
+    if (raw) put_list(out, "coverage_raw", raw->coverage, 1);
+    json_mean_gaps(out, e);
+    json_intervals(out, e, s);
+    fputs("}\n", out);
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------- */
+
+void show_metrics_csv(FILE *out, const smurf_evaluation *e, const struct shown *s)
+{
+    fputs("row,n,sequences,unit", out);
+    for (size_t k = 0; k < METRICS; k++) fprintf(out, ",%s", metrics[k].name);
+    for (int k = 0; k < SMURF_LEVELS; k++) fprintf(out, ",coverage_%g", smurf_levels[k]);
+    fputc('\n', out);
+    for (size_t i = 0; i < ROWS; i++) {
+        const smurf_metrics *m = row_of(e, rows[i].row);
+        if (!m) continue;
+        fprintf(out, "\"%s\",%zu,%zu,\"%s\"", rows[i].name, m->n, m->sequences, unit_of(s));
+        for (size_t k = 0; k < METRICS; k++) {
+            double x = value(m, &metrics[k], s->per);
+            if (isfinite(x))
+                fprintf(out, ",%.10g", x);
+            else
+                fputc(',', out);
+        }
+        for (int k = 0; k < SMURF_LEVELS; k++) fprintf(out, ",%.10g", m->coverage[k]);
+        fputc('\n', out);
+    }
+}

@@ -1,0 +1,22 @@
+/*
+ * show_metrics.h - an evaluation as a table, as JSON, as CSV.
+ */
+#ifndef SHOW_METRICS_H
+#define SHOW_METRICS_H
+
+#include "smurf.h"
+
+#include <stdio.h>
+
+/* What the numbers are of. */
+struct shown {
+    const char *model, *data, *part;
+    const char *unit; /* of the data; "" unknown */
+    double per;       /* lengths are divided by this: 1, or the mean gap */
+};
+
+void show_metrics(FILE *out, const smurf_evaluation *evaluation, const struct shown *shown);
+void show_metrics_json(FILE *out, const smurf_evaluation *evaluation, const struct shown *shown);
+void show_metrics_csv(FILE *out, const smurf_evaluation *evaluation, const struct shown *shown);
+
+#endif

@@ -1,0 +1,113 @@
+/* bootstrap.c - see bootstrap.h. The sums of each sequence are made once (tally.h); a resampling adds those it drew. */
+#include "eval/bootstrap.h"
+
+#include "base/error.h"
+#include "base/random.h"
+#include "eval/measure.h"
+#include "eval/metrics.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { UNITS_MOST = 1 << 14 };
+
+/* Sequences, or groups of them, by their sums. */
+struct units {
+    size_t count;
+    double (*tally)[TALLY_SLOTS]; /* (count) */
+};
+
+static size_t count_sequences(const struct evaluation *e)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < e->n; i++) count += i == 0 || e->sequence[i] != e->sequence[i - 1];
+    return count;
+}
+
+static bool units_init(struct units *units, const struct evaluation *e, const struct row_values *row)
+{
+    size_t sequences = count_sequences(e), done = 0;
+    units->count = sequences < UNITS_MOST ? sequences : UNITS_MOST;
+    units->tally = calloc(units->count, sizeof *units->tally);
+    if (!units->tally) return false;
+    for (size_t i = 0, to; i < e->n; i = to, done++) {
+        for (to = i + 1; to < e->n && e->sequence[to] == e->sequence[i];) to++;
+        smurf_tally_row(units->tally[done * units->count / sequences], e, row, i, to);
+    }
+    return true;
+}
+
+static void resample(smurf_metrics *out, const struct units *units, size_t index, size_t n_dev, uint64_t seed)
+{
+    double tally[TALLY_SLOTS] = {0};
+    struct random random;
+    smurf_random_init(&random, seed, measure_stream(STREAM_BOOTSTRAP, index));
+    for (size_t u = 0; u < units->count; u++) {
+        const double *add = units->tally[smurf_random_below(&random, units->count)];
+        for (size_t s = 0; s < TALLY_SLOTS; s++) tally[s] += add[s];
+    }
+    smurf_tally_metrics(out, tally, smurf_levels, n_dev);
+}
+
+/* The quantile at `level` of n sorted values, by linear interpolation. */
+static double between(const double *sorted, size_t n, double level)
+{
+    double at = level * (double)(n - 1);
+    size_t low = (size_t)at;
+    if (low + 1 >= n) return sorted[n - 1];
+    return sorted[low] + (at - (double)low) * (sorted[low + 1] - sorted[low]);
+}
+
+/* The ends of the double at `offset` of the metrics. room: (n). */
+static void ends_of(const smurf_metrics *each, size_t n, size_t offset, double *room, double *low, double *high)
+{
+    *low = *high = NAN;
+    for (size_t b = 0; b < n; b++) {
+        memcpy(&room[b], (const char *)&each[b] + offset, sizeof *room);
+        if (isnan(room[b])) return;
+    }
+    smurf_sort(room, n);
+    *low = between(room, n, 0.05);
+    *high = between(room, n, 0.95);
+}
+
+static void all_ends(struct row_values *row, const smurf_metrics *each, size_t n, double *room)
+{
+    const struct metric_field *field;
+    for (size_t f = 0; (field = smurf_metric_field(f)); f++)
+        ends_of(each, n, field->offset, room, smurf_metric_at(&row->low, field), smurf_metric_at(&row->high, field));
+    for (size_t l = 0; l < SMURF_LEVELS; l++) {
+        size_t step = l * sizeof(double);
+        ends_of(each, n, offsetof(smurf_metrics, coverage) + step, room, &row->low.coverage[l], &row->high.coverage[l]);
+        ends_of(each, n, offsetof(smurf_metrics, interval_length) + step, room, &row->low.interval_length[l],
+                &row->high.interval_length[l]);
+    }
+}
+
+smurf_status smurf_bootstrap_row(struct row_values *row, const struct evaluation *e, size_t resamplings, size_t n_dev,
+                                 uint64_t seed, int threads, smurf_error *err)
+{
+    smurf_metrics_clear(&row->low);
+    smurf_metrics_clear(&row->high);
+    row->low.n = row->high.n = row->metrics.n;
+    row->low.sequences = row->high.sequences = row->metrics.sequences;
+    if (resamplings == 0 || count_sequences(e) < 2) return SMURF_OK;
+    struct units units = {0};
+    smurf_metrics *each = malloc(resamplings * sizeof *each);
+    double *room = malloc(resamplings * sizeof *room);
+    bool ok = each && room && units_init(&units, e, row);
+    (void)threads; /* where there is no OpenMP */
+    if (ok) {
+#pragma omp parallel for num_threads(threads) schedule(static)
+        for (size_t b = 0; b < resamplings; b++) resample(&each[b], &units, b, n_dev, seed);
+        all_ends(row, each, resamplings, room);
+    }
+    free(units.tally);
+    free(each);
+    free(room);
+    return ok ? SMURF_OK : smurf_fail_memory(err);
+}

@@ -1,0 +1,332 @@
+/* evaluate.c - see evaluate.h. Sequences are dealt to threads as they come; what is measured of gap i goes to element
+   i, and all sums are made afterwards in order, so that the number of threads leaves no trace. */
+#include "eval/evaluate.h"
+
+#include "base/error.h"
+#include "base/progress.h"
+#include "base/random.h"
+#include "data/data.h"
+#include "data/sum.h"
+#include "eval/bootstrap.h"
+#include "eval/measure.h"
+#include "eval/metrics.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Gaps between two reports of the calling thread. */
+enum { STRIDE = 64 };
+
+/* OpenMP ends the program where the system refuses a thread; more would not help anyway. */
+enum { THREAD_LIMIT = 256 };
+
+/* ---- Arrays -------------------------------------------------------------------------------------- */
+
+/* Room for n times `each` elements; false, and *ok too, when memory is out. */
+static void *room(size_t n, size_t each, bool *ok)
+{
+    void *out = calloc(n, each);
+    if (!out) *ok = false;
+    return out;
+}
+
+static bool row_init(struct row_values *row, const char *name, size_t n)
+{
+    bool ok = true;
+    row->name = name;
+    row->pit = room(n, sizeof *row->pit, &ok);
+    row->crps = room(n, sizeof *row->crps, &ok);
+    row->quantile = room(n * SMURF_LEVELS, sizeof *row->quantile, &ok);
+    return ok;
+}
+
+static bool row_add_types(struct row_values *row, size_t n)
+{
+    bool ok = true;
+    row->top = room(n, sizeof *row->top, &ok);
+    row->top_at = room(n, sizeof *row->top_at, &ok);
+    row->top_share = room(n, sizeof *row->top_share, &ok);
+    row->true_share = room(n, sizeof *row->true_share, &ok);
+    row->brier = room(n, sizeof *row->brier, &ok);
+    return ok;
+}
+
+/* The arrays of the rows that are to be measured. */
+static bool rows_init(struct evaluation *e, const struct evaluation_plan *plan)
+{
+    static const char *const usual[ROWS] = {"smurf", "smurf, raw", "smurf, draws", "marginal", "recent"};
+    const bool wanted[ROWS] = {true, plan->has_map, plan->draws > 0, plan->marginal != NULL, plan->recent != NULL};
+    bool types = plan->model.class->types && plan->model.types > 0, ok = true;
+    for (int r = 0; r < ROWS && ok; r++) {
+        struct row_values *row = &e->row[r];
+        if (!wanted[r]) continue;
+        ok = row_init(row, plan->name[r] ? plan->name[r] : usual[r], e->n);
+        if (r == ROW_MODEL && types) ok = row_add_types(row, e->n) && ok;
+        if (r == ROW_SAMPLED && types) row->top_draws = room(e->n, sizeof *row->top_draws, &ok);
+        if (r != ROW_SAMPLED) row->log_density = room(e->n, sizeof *row->log_density, &ok);
+        if (plan->spread || (r != ROW_MODEL && r != ROW_RAW)) row->spread = room(e->n, sizeof *row->spread, &ok);
+    }
+    return ok;
+}
+
+static void row_release(struct row_values *row)
+{
+    free(row->pit);
+    free(row->crps);
+    free(row->log_density);
+    free(row->spread);
+    free(row->quantile);
+    free(row->top);
+    free(row->top_draws);
+    free(row->top_at);
+    free(row->top_share);
+    free(row->true_share);
+    free(row->brier);
+}
+
+void smurf_evaluation_release(struct evaluation *e)
+{
+    for (int r = 0; r < ROWS; r++) row_release(&e->row[r]);
+    free(e->gap);
+    free(e->type);
+    free(e->sequence);
+    free(e->markov_right);
+    *e = (struct evaluation){0};
+}
+
+static smurf_status check(const struct evaluation_plan *plan, smurf_error *err)
+{
+    if (smurf_data_gaps(plan->test) == 0)
+        return smurf_fail(err, SMURF_ERROR_INPUT,
+                          "'%s' has no gaps to evaluate on: give sequences with two events or more",
+                          plan->test->source);
+    if (!(plan->tick >= 0) || !isfinite(plan->tick))
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "the tick is %g: give a finite step of time, or 0 for none",
+                          plan->tick);
+    if (plan->threads < 0)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "threads is %d: give 1 or more, or 0 for all cores",
+                          plan->threads);
+    if (plan->examples > EXAMPLES_MOST)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "%zu examples are too many: ask for at most %d", plan->examples,
+                          EXAMPLES_MOST);
+    return SMURF_OK;
+}
+
+static smurf_status begin(struct evaluation *e, const struct evaluation_plan *plan, smurf_error *err)
+{
+    const smurf_data *test = plan->test;
+    *e = (struct evaluation){.n = smurf_data_gaps(test),
+                             .types = test->types,
+                             .type_name = (char **)test->type_name,
+                             .mean_gap = plan->mean_gap,
+                             .tick = plan->tick,
+                             .acc_markov = NAN,
+                             .bootstrap = plan->bootstrap};
+    for (int r = 0; r < ROWS; r++) {
+        smurf_metrics_clear(&e->row[r].metrics);
+        smurf_metrics_clear(&e->row[r].low);
+        smurf_metrics_clear(&e->row[r].high);
+    }
+    for (size_t s = 0; s < test->sequences; s++) e->sequences += test->sequence[s].first < test->sequence[s].length;
+    snprintf(e->unit, sizeof e->unit, "%s", test->unit);
+    snprintf(e->data_about, sizeof e->data_about, "%s: %zu sequences, %zu gaps", test->source, e->sequences, e->n);
+    bool ok = rows_init(e, plan);
+    e->gap = room(e->n, sizeof *e->gap, &ok);
+    e->type = room(e->n, sizeof *e->type, &ok);
+    e->sequence = room(e->n, sizeof *e->sequence, &ok);
+    if (plan->markov) e->markov_right = room(e->n, sizeof *e->markov_right, &ok);
+    if (ok) return SMURF_OK;
+    smurf_evaluation_release(e);
+    return smurf_fail_memory(err);
+}
+
+/* ---- Measuring ----------------------------------------------------------------------------------- */
+
+/* What the threads share. */
+struct job {
+    const struct evaluation_plan *plan;
+    struct evaluation *out;
+    const size_t *start;      /* (sequences) number of each one's first gap */
+    struct progress progress; /* the calling thread's alone */
+    smurf_status status;      /* likewise */
+    smurf_error error;
+    atomic_size_t finished; /* gaps */
+    atomic_bool stop, out_of_memory;
+};
+
+static bool on_calling_thread(void)
+{
+#ifdef _OPENMP
+    return omp_get_thread_num() == 0;
+#else
+    return true;
+#endif
+}
+
+/* After n more gaps. */
+static void report(struct job *job, size_t n)
+{
+    size_t done = atomic_fetch_add(&job->finished, n) + n;
+    if (!on_calling_thread() || job->status) return;
+    job->status = smurf_progress_tell(&job->progress, (double)done, &job->error);
+    if (job->status) atomic_store(&job->stop, true);
+}
+
+static void measure_sequence(struct job *job, struct measurer *m, size_t index)
+{
+    const smurf_sequence *s = &job->plan->test->sequence[index];
+    if (s->first >= s->length) return;
+    smurf_measurer_read(m, s);
+    size_t unreported = 0;
+    for (size_t event = s->first; event < s->length; event++) {
+        if (atomic_load_explicit(&job->stop, memory_order_relaxed)) return;
+        size_t i = job->start[index] + event - s->first;
+        job->out->sequence[i] = (uint32_t)index;
+        smurf_measurer_gap(m, job->out, i, event);
+        if (++unreported < STRIDE) continue;
+        report(job, unreported);
+        unreported = 0;
+    }
+    report(job, unreported);
+}
+
+static size_t longest(const smurf_data *data)
+{
+    size_t most = 0;
+    for (size_t s = 0; s < data->sequences; s++)
+        if (data->sequence[s].length > most) most = data->sequence[s].length;
+    return most;
+}
+
+static int team(const struct evaluation_plan *plan, size_t work)
+{
+    int threads = plan->threads;
+#ifdef _OPENMP
+    if (threads == 0) threads = omp_get_max_threads();
+#endif
+    if (threads > THREAD_LIMIT) threads = THREAD_LIMIT;
+    if (threads < 1) threads = 1;
+    return work < (size_t)threads ? (int)work : threads;
+}
+
+static void measure_all(struct job *job)
+{
+    const smurf_data *test = job->plan->test;
+    size_t most = longest(test);
+    int threads = team(job->plan, test->sequences);
+    (void)threads; /* where there is no OpenMP */
+#pragma omp parallel num_threads(threads)
+    {
+        struct measurer m;
+        bool ready = smurf_measurer_init(&m, job->plan, most);
+        if (!ready) {
+            atomic_store(&job->out_of_memory, true);
+            atomic_store(&job->stop, true);
+        }
+#pragma omp for schedule(dynamic, 1)
+        for (size_t s = 0; s < test->sequences; s++)
+            if (!atomic_load(&job->stop)) measure_sequence(job, &m, s);
+        smurf_measurer_release(&m);
+    }
+}
+
+static smurf_status measure(struct evaluation *e, const struct evaluation_plan *plan, smurf_error *err)
+{
+    const smurf_data *test = plan->test;
+    size_t *start = malloc(test->sequences * sizeof *start), n = 0;
+    if (!start) return smurf_fail_memory(err);
+    for (size_t s = 0; s < test->sequences; s++) {
+        const smurf_sequence *sequence = &test->sequence[s];
+        start[s] = n;
+        n += sequence->first < sequence->length ? sequence->length - sequence->first : 0;
+    }
+    struct job job = {.plan = plan,
+                      .out = e,
+                      .start = start,
+                      .progress = {plan->progress,
+                                   plan->progress_context,
+                                   {.what = "evaluating", .unit = "gaps", .total = (double)e->n}}};
+    smurf_status status = smurf_progress_tell(&job.progress, 0, err);
+    if (!status) {
+        measure_all(&job);
+        status = job.status;
+        if (status && err) *err = job.error;
+    }
+    if (!status && job.out_of_memory) status = smurf_fail_memory(err);
+    if (!status) status = smurf_progress_tell(&job.progress, (double)e->n, err);
+    free(start);
+    return status;
+}
+
+/* ---- What it comes to ---------------------------------------------------------------------------- */
+
+static smurf_status summarise(struct evaluation *e, const struct evaluation_plan *plan, smurf_error *err)
+{
+    smurf_status status = SMURF_OK;
+    for (int r = 0; r < ROWS && !status; r++) {
+        struct row_values *row = &e->row[r];
+        size_t n_dev = r == ROW_MODEL && plan->has_map ? plan->n_dev : 0;
+        if (!row->name) continue;
+        status = smurf_metrics_of_row(&row->metrics, e, row, n_dev, err);
+        if (!status)
+            status = smurf_bootstrap_row(row, e, plan->bootstrap, n_dev, plan->seed, team(plan, plan->bootstrap), err);
+    }
+    if (!e->markov_right) return status;
+    struct sum right = {0};
+    for (size_t i = 0; i < e->n; i++) smurf_sum_add(&right, e->markov_right[i]);
+    e->acc_markov = 100 * smurf_sum_value(&right) / (double)e->n;
+    return status;
+}
+
+/* The event that gap i comes before. */
+static size_t event_of(const struct evaluation *e, const smurf_sequence *s, size_t i)
+{
+    size_t start = i;
+    while (start > 0 && e->sequence[start - 1] == e->sequence[i]) start--;
+    return s->first + i - start;
+}
+
+/* Examples spread over the data: one gap at random in each of as many equal parts. */
+static smurf_status draw_examples(struct evaluation *e, const struct evaluation_plan *plan, smurf_error *err)
+{
+    size_t count = plan->examples < e->n ? plan->examples : e->n;
+    if (count == 0) return SMURF_OK;
+    struct measurer m;
+    struct random random;
+    bool ready = smurf_measurer_init(&m, plan, longest(plan->test));
+    smurf_random_init(&random, plan->seed, measure_stream(STREAM_EXAMPLES, 0));
+    for (size_t x = 0; x < count && ready; x++) {
+        struct example *out = &e->example[e->examples++];
+        size_t from = x * e->n / count, to = (x + 1) * e->n / count;
+        size_t i = from + (size_t)smurf_random_below(&random, to - from), index = e->sequence[i];
+        const smurf_sequence *s = &plan->test->sequence[index];
+        size_t event = event_of(e, s, i);
+        if (s->name)
+            snprintf(out->title, sizeof out->title, "%.64s, event %zu", s->name, event + 1);
+        else
+            snprintf(out->title, sizeof out->title, "sequence %zu, event %zu", index + 1, event + 1);
+        smurf_measurer_read(&m, s);
+        smurf_measurer_example(&m, out, event);
+    }
+    smurf_measurer_release(&m);
+    return ready ? SMURF_OK : smurf_fail_memory(err);
+}
+
+smurf_status smurf_evaluation_run(struct evaluation *out, const struct evaluation_plan *plan, smurf_error *err)
+{
+    *out = (struct evaluation){0};
+    smurf_status status = check(plan, err);
+    if (!status) status = begin(out, plan, err);
+    if (status) return status;
+    status = measure(out, plan, err);
+    if (!status) status = summarise(out, plan, err);
+    if (!status) status = draw_examples(out, plan, err);
+    if (status) smurf_evaluation_release(out);
+    return status;
+}

@@ -1,0 +1,53 @@
+/*
+ * evaluate.h - measures laws on a data set: asks predictors for the law of every scored gap.
+ *
+ *     struct evaluation_plan plan = {.model = predictor, .test = test, .tick = smurf_data_tick(train), ...};
+ *     struct evaluation evaluation;
+ *     status = smurf_evaluation_run(&evaluation, &plan, &err);
+ *     ... evaluation.row[ROW_MODEL].metrics.crps ...
+ *     smurf_evaluation_release(&evaluation);
+ *
+ * Results are a function of (predictors, data, seed): the same bits at any number of threads.
+ */
+#ifndef SMURF_EVAL_EVALUATE_H
+#define SMURF_EVAL_EVALUATE_H
+
+#include "eval/evaluation.h"
+#include "eval/markov.h"
+
+#include <stdbool.h>
+
+/* n draws of the gap after event `row`, in the user's unit and in any order, from a desk that has read the sequence.
+   stream: the number of the gap, for random numbers of its own. Runs on many threads. */
+typedef void evaluation_draw(void *context, const struct predictor *predictor, void *desk, size_t row, uint64_t stream,
+                             double *out, size_t n);
+
+/* What to measure. {0} with model and test set is valid. All is borrowed. */
+struct evaluation_plan {
+    struct predictor model;
+    bool has_map;                              /* recalibrated: ROW_RAW is measured too */
+    const struct predictor *marginal, *recent; /* naive.h; NULL: not measured */
+    const smurf_data *test;
+    const struct markov *markov; /* NULL: none */
+    const char *name[ROWS];      /* of the rows; NULL: the usual ones. Must outlive the evaluation */
+    double tick;                 /* of the clock; 0: none */
+    double mean_gap;             /* of train; NaN unknown */
+    size_t n_dev;                /* gaps the model was recalibrated on; 0: it was not */
+    bool spread;                 /* sharpness of the model: costs as much as the CRPS */
+    size_t draws;                /* of each gap, for ROW_SAMPLED; 0: not measured */
+    evaluation_draw *draw;       /* NULL: from the model's own distribution */
+    void *draw_context;
+    size_t examples;  /* at most EXAMPLES_MOST */
+    size_t bootstrap; /* resamplings; 0: no intervals */
+    uint64_t seed;
+    int threads; /* 0: all cores */
+    smurf_progress_fn *progress;
+    void *progress_context;
+};
+
+/* Fills *out, which the caller releases; on failure there is nothing to release. Test without gaps is
+   SMURF_ERROR_INPUT. model_about, epoch and epochs are left to the caller. */
+smurf_status smurf_evaluation_run(struct evaluation *out, const struct evaluation_plan *plan, smurf_error *err);
+void smurf_evaluation_release(struct evaluation *evaluation);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * measure.h - what laws say of one gap, and of one example in full. One measurer a thread.
+ */
+#ifndef SMURF_EVAL_MEASURE_H
+#define SMURF_EVAL_MEASURE_H
+
+#include "eval/evaluate.h"
+
+/* Random numbers of an evaluation come from streams (purpose, number of the gap or of the resampling). */
+enum measure_stream { STREAM_PIT = 1, STREAM_DRAWS, STREAM_TYPES, STREAM_BOOTSTRAP, STREAM_EXAMPLES };
+static inline uint64_t measure_stream(enum measure_stream purpose, size_t index)
+{
+    return (uint64_t)purpose << 56 | (uint64_t)index;
+}
+
+struct measurer {
+    const struct evaluation_plan *plan;
+    void *model, *marginal, *recent; /* desks; NULL: not measured */
+    const smurf_sequence *sequence;  /* the one that was read */
+    double *types;                   /* (gaps at once x types) probabilities, and (types) their mean; NULL: no types */
+    double *share;
+    uint32_t *count; /* (types) */
+    double *drawn;   /* (draws) */
+};
+
+/* False when memory is out; release all the same. longest: events of the longest sequence. */
+bool smurf_measurer_init(struct measurer *m, const struct evaluation_plan *plan, size_t longest);
+void smurf_measurer_release(struct measurer *m);
+
+void smurf_measurer_read(struct measurer *m, const smurf_sequence *sequence);
+/* Writes element i of the arrays of *e, and nothing else of it: the gap before event `event` of the sequence read. */
+void smurf_measurer_gap(struct measurer *m, const struct evaluation *e, size_t i, size_t event);
+/* The law of that gap drawn; title is left alone. */
+void smurf_measurer_example(struct measurer *m, struct example *out, size_t event);
+
+#endif

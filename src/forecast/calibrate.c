@@ -1,0 +1,269 @@
+/*
+ * calibrate.c - fits a model's recalibration and conformal levels on data that training has not seen.
+ *
+ * The PIT of every scored gap under the raw law gives the map of levels (wrap.h), in two steps. The train gaps, of
+ * which there are many, tell what the shape of the learned laws cannot follow: their map is where one starts, provided
+ * that it brings the levels of the unseen gaps nearer to uniform than no map does. The unseen gaps then tell what is
+ * left, as far as it is more than chance. What the map is worth is measured by cross-fitting: sequences are dealt into
+ * two halves, and each half is judged by the map of the other. Conformal levels are those of one random gap of each
+ * unseen sequence, under the raw law, which knows nothing of them (conformal.h).
+ */
+#include "forecast/model_predictor.h"
+
+#include "base/error.h"
+#include "base/random.h"
+#include "data/data.h"
+#include "op/serial.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Random numbers of this file. */
+enum { STREAM_PIT = 0x706974, STREAM_PICK = 0x7069636b };
+
+struct work {
+    const smurf_model *model;
+    const smurf_data *data;
+    uint64_t seed;
+    int threads;
+    size_t *offset;               /* (sequences + 1): first gap of each */
+    double *pit, *level;          /* (gaps): drawn within the tick; F(gap) itself */
+    double *crps[2];              /* (gaps): raw, and by the map of the other half */
+    struct recalibration half[2]; /* fitted on sequences of that parity */
+    struct recalibration start;   /* the map of the train gaps, or none */
+    bool levels_only;             /* no CRPS is wanted */
+    bool failed;
+};
+
+static double draw(const struct work *w, uint64_t stream, uint64_t i)
+{
+    uint32_t word[4];
+    smurf_philox(word, w->seed, stream, i);
+    return smurf_random_unit((uint64_t)word[0] << 32 | word[1]);
+}
+
+/* One sequence: levels and CRPS of the raw law, or the CRPS under the other half's map. */
+static void measure(struct work *w, const struct predictor *p, void *desk, size_t s, int mapped)
+{
+    const smurf_sequence *q = &w->data->sequence[s];
+    p->class->read(p->self, desk, q);
+    for (size_t i = q->first; i < q->length; i++) {
+        size_t g = w->offset[s] + i - q->first;
+        double gap = q->time[i] - q->time[i - 1];
+        struct recalibrated room;
+        struct dist dist = p->class->dist(p->self, desk, i - 1, 1);
+        if (mapped) dist = smurf_recalibrated(&room, dist, &w->half[(s + 1) % 2]);
+        if (!w->levels_only) w->crps[mapped][g] = smurf_dist_crps(&dist, gap);
+        if (mapped) continue;
+        w->pit[g] = smurf_dist_pit(&dist, gap, w->model->notes.tick, draw(w, STREAM_PIT, g));
+        w->level[g] = smurf_dist_cdf(&dist, gap);
+    }
+}
+
+static void pass(struct work *w, int mapped)
+{
+    struct predictor p = smurf_model_predictor(w->model);
+    size_t longest = 0;
+    for (size_t s = 0; s < w->data->sequences; s++)
+        if (w->data->sequence[s].length > longest) longest = w->data->sequence[s].length;
+    smurf_serial_enter();
+#pragma omp parallel num_threads(w->threads)
+    {
+        void *desk = p.class->desk_new(p.self, longest);
+        if (!desk) {
+#pragma omp atomic write
+            w->failed = true;
+        }
+#pragma omp for schedule(dynamic)
+        for (size_t s = 0; s < w->data->sequences; s++)
+            if (desk && w->offset[s + 1] > w->offset[s]) measure(w, &p, desk, s, mapped);
+        p.class->desk_free(desk);
+    }
+    smurf_serial_leave();
+}
+
+/* Root mean square of coverage - level over 0.50 .. 0.95, in percent. */
+static double score_of(const double *pit, size_t n)
+{
+    double sum = 0;
+    int levels = 0;
+    for (int k = 0; k < SMURF_LEVELS; k++) {
+        if (smurf_levels[k] < 0.495) continue;
+        size_t below = 0;
+        for (size_t i = 0; i < n; i++) below += pit[i] < smurf_levels[k];
+        double miss = (double)below / (double)n - smurf_levels[k];
+        sum += miss * miss;
+        levels++;
+    }
+    return 100 * sqrt(sum / levels);
+}
+
+static double mean_of(const double *x, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += x[i];
+    return sum / (double)n;
+}
+
+/* outer(inner(level)), at the knots of a map. */
+static void compose(const struct recalibration *outer, const struct recalibration *inner, struct recalibration *out)
+{
+    double level[RECALIBRATION_KNOTS];
+    for (size_t k = 0; k < RECALIBRATION_KNOTS; k++)
+        level[k] =
+            smurf_recalibration_map(outer, smurf_recalibration_map(inner, (double)k / (RECALIBRATION_KNOTS - 1)));
+    level[0] = 0;
+    level[RECALIBRATION_KNOTS - 1] = 1;
+    if (!smurf_recalibration_set(out, level)) *out = *inner;
+}
+
+/* The map of the sequences of one parity (2: of all), on top of the one to start from. */
+static void fit(const struct work *w, size_t parity, double *room, struct recalibration *map)
+{
+    struct recalibration rest;
+    size_t n = 0;
+    for (size_t s = 0; s < w->data->sequences; s++)
+        if (parity == 2 || s % 2 == parity)
+            for (size_t g = w->offset[s]; g < w->offset[s + 1]; g++)
+                room[n++] = smurf_recalibration_map(&w->start, w->pit[g]);
+    smurf_recalibration_fit(&rest, room, n);
+    compose(&rest, &w->start, map);
+}
+
+static void cross_fit(struct work *w, double *room, smurf_calibration *out)
+{
+    size_t n = w->offset[w->data->sequences];
+    fit(w, 0, room, &w->half[0]);
+    fit(w, 1, room, &w->half[1]);
+    pass(w, 1);
+    for (size_t s = 0; s < w->data->sequences; s++)
+        for (size_t g = w->offset[s]; g < w->offset[s + 1]; g++)
+            room[g] = smurf_recalibration_map(&w->half[(s + 1) % 2], w->pit[g]);
+    out->cs_after = score_of(room, n);
+    out->crps_after = mean_of(w->crps[1], n);
+}
+
+static int smaller_first(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* One gap of each sequence. Returns how many. */
+static size_t pick(const struct work *w, double *out)
+{
+    size_t n = 0;
+    for (size_t s = 0; s < w->data->sequences; s++) {
+        size_t gaps = w->offset[s + 1] - w->offset[s];
+        if (gaps) out[n++] = w->level[w->offset[s] + (size_t)(draw(w, STREAM_PICK, s) * (double)gaps)];
+    }
+    qsort(out, n, sizeof *out, smaller_first);
+    return n;
+}
+
+static void release(struct work *w)
+{
+    free(w->offset), free(w->pit), free(w->level), free(w->crps[0]), free(w->crps[1]);
+}
+
+/* stride: of the sequences, every so-manieth has its gaps looked at. */
+static smurf_status begin(struct work *w, size_t stride, smurf_error *err)
+{
+    size_t n = 0, sequences = w->data->sequences;
+    w->offset = malloc((sequences + 1) * sizeof *w->offset);
+    if (!w->offset) return smurf_fail_memory(err);
+    for (size_t s = 0; s < sequences; s++) {
+        const smurf_sequence *q = &w->data->sequence[s];
+        w->offset[s] = n;
+        n += q->length > q->first && s % stride == 0 ? q->length - q->first : 0;
+    }
+    w->offset[sequences] = n;
+    if (n == 0) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "'%s' has no gap to calibrate on", w->data->source);
+    smurf_recalibration_identity(&w->start);
+    double **arrays[] = {&w->pit, &w->level, &w->crps[0], &w->crps[1]};
+    for (int i = 0; i < 4; i++)
+        if (!(*arrays[i] = malloc((n + 1) * sizeof(double)))) return smurf_fail_memory(err);
+    return SMURF_OK;
+}
+
+/* Sets the map to start from, if that of train serves the unseen gaps better than none. */
+static smurf_status start_from_train(struct work *w, const smurf_data *train, double *room, smurf_error *err)
+{
+    enum { GAPS_MOST = 300000 };
+    struct work t = {.model = w->model, .data = train, .seed = w->seed, .threads = w->threads, .levels_only = true};
+    struct recalibration map;
+    smurf_status status = begin(&t, smurf_data_gaps(train) / GAPS_MOST + 1, err);
+    if (!status) {
+        pass(&t, 0);
+        if (t.failed) status = smurf_fail_memory(err);
+    }
+    if (!status) {
+        size_t n = w->offset[w->data->sequences];
+        smurf_recalibration_fit(&map, t.pit, t.offset[train->sequences]);
+        for (size_t g = 0; g < n; g++) room[g] = smurf_recalibration_map(&map, w->pit[g]);
+        if (score_of(room, n) < score_of(w->pit, n)) w->start = map;
+    }
+    release(&t);
+    return status;
+}
+
+/* Replaces the model's calibration. */
+static smurf_status finish(smurf_model *m, const struct work *w, double *room, const smurf_calibration *found,
+                           smurf_error *err)
+{
+    double *conformal = malloc((w->data->sequences + 1) * sizeof *conformal);
+    if (!conformal) return smurf_fail_memory(err);
+    free(m->notes.conformal);
+    m->notes.conformal = conformal;
+    m->notes.calibration = *found;
+    m->notes.calibration.conformal = pick(w, conformal);
+    smurf_recalibration_identity(&m->notes.map);
+    if (found->recalibrated) fit(w, 2, room, &m->notes.map);
+    return SMURF_OK;
+}
+
+static smurf_status check(const smurf_model *model, const smurf_data *data, smurf_error *err)
+{
+    if (!data || data->types <= model->types) return SMURF_OK;
+    return smurf_fail(err, SMURF_ERROR_ARGUMENT, "'%s' has %u types, the model %u: read them as one directory",
+                      data->source, data->types, model->types);
+}
+
+static smurf_status calibrate(smurf_model *model, struct work *w, const smurf_data *train, int recalibrate,
+                              double *room, smurf_error *err)
+{
+    size_t n = w->offset[w->data->sequences];
+    smurf_calibration found = {.gaps = n, .sequences = w->data->sequences, .cs_after = NAN, .crps_after = NAN};
+    pass(w, 0);
+    if (w->failed) return smurf_fail_memory(err);
+    found.cs_before = score_of(w->pit, n);
+    found.crps_before = mean_of(w->crps[0], n);
+    found.recalibrated = recalibrate < 0 ? n >= SMURF_RECALIBRATE_GAPS : recalibrate;
+    smurf_status status = train && found.recalibrated ? start_from_train(w, train, room, err) : SMURF_OK;
+    if (!status && w->data->sequences > 1) cross_fit(w, room, &found);
+    if (!status && w->failed) status = smurf_fail_memory(err);
+    return status ? status : finish(model, w, room, &found, err);
+}
+
+smurf_status smurf_model_calibrate(smurf_model *model, const smurf_data *data, const smurf_data *train, int recalibrate,
+                                   uint64_t seed, int threads, smurf_error *err)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    struct work w = {.model = model,
+                     .data = data,
+                     .seed = seed,
+                     .threads = threads > 0 ? threads
+                                : cores > 0 ? (int)cores
+                                            : 1};
+    double *room = NULL;
+    smurf_status status = check(model, data, err);
+    if (!status) status = check(model, train, err);
+    if (!status) status = begin(&w, 1, err);
+    if (!status && !(room = malloc((w.offset[data->sequences] + 1) * sizeof *room))) status = smurf_fail_memory(err);
+    if (!status) status = calibrate(model, &w, train, recalibrate, room, err);
+    release(&w);
+    free(room);
+    return status;
+}

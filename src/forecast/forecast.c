@@ -1,0 +1,378 @@
+/*
+ * forecast.c - see forecast.h: appending events, and answers about the next one.
+ *
+ * An empty history has no law of the model's: then the quantiles of the train gaps stand in, and the types are equally
+ * likely.
+ */
+#include "forecast/forecast.h"
+
+#include "base/error.h"
+#include "base/random.h"
+#include "law/conformal.h"
+#include "op/serial.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STREAM_SAMPLE = 0x73616d70 };
+
+/* ---- Making one ------------------------------------------------------------------------------ */
+
+void smurf_forecast_free(smurf_forecast *f)
+{
+    if (!f) return;
+    smurf_encoder_cache_release(&f->cache);
+    smurf_law_desk_release(&f->desk);
+    free(f->c.a), free(f->c.b), free(f->c.type_a), free(f->c.type_b);
+    free(f->time), free(f->type);
+    free(f);
+}
+
+/* Events that a window can hold. */
+static size_t window_room(const smurf_model *model)
+{
+    return model->config.context + smurf_window_events(model->config.context) + 1;
+}
+
+smurf_status smurf_forecast_new(smurf_forecast **out, const smurf_model *model, size_t history, smurf_error *err)
+{
+    *out = NULL;
+    smurf_forecast *f = calloc(1, sizeof *f);
+    if (!f) return smurf_fail_memory(err);
+    size_t bytes = model->model.shape.width * sizeof(float);
+    f->model = model;
+    f->history = history;
+    f->c = (struct head_coefficients){malloc(bytes), malloc(bytes), malloc(bytes), malloc(bytes)};
+    f->time = malloc(window_room(model) * sizeof *f->time);
+    f->type = malloc(window_room(model) * sizeof *f->type);
+    smurf_status status = smurf_law_desk_init(&f->desk, model, err);
+    if (!status) status = smurf_encoder_cache_init(&f->cache, &model->model, model->slab, history, err);
+    if (!status && (!f->c.a || !f->c.b || !f->c.type_a || !f->c.type_b || !f->time || !f->type))
+        status = smurf_fail_memory(err);
+    if (status)
+        smurf_forecast_free(f);
+    else
+        *out = f;
+    return status;
+}
+
+void smurf_forecast_clear(smurf_forecast *f, int64_t origin)
+{
+    smurf_encoder_cache_clear(&f->cache);
+    f->events = f->start = 0;
+    f->origin = origin;
+    f->since = 0;
+    f->ready = false;
+}
+
+void smurf_forecast_recalibrate(smurf_forecast *f, int on)
+{
+    f->raw = !on;
+}
+
+size_t smurf_forecast_events(const smurf_forecast *f)
+{
+    return f->events;
+}
+
+/* ---- Events ---------------------------------------------------------------------------------- */
+
+static void take_in(smurf_forecast *f, const float *h, double last)
+{
+    const smurf_model *m = f->model;
+    smurf_head_forward_f32(&m->model.head, m->slab, m->model.shape.width, 0, 1, h, &f->c);
+    f->last = last;
+    f->since = 0;
+    f->ready = false;
+}
+
+/* Reads the events of a window at once: one pass of the encoder. */
+static smurf_status fill(smurf_forecast *f, const double *time, const uint32_t *type, size_t n, smurf_error *err)
+{
+    const smurf_sequence window = {.time = time, .type = type, .length = n, .origin = f->origin};
+    const float *h;
+    double *seen = malloc(n * sizeof *seen);
+    float *gap = malloc(n * sizeof *gap);
+    smurf_status status = seen && gap ? SMURF_OK : smurf_fail_memory(err);
+    for (size_t i = 0; i < n && !status; i++) {
+        seen[i] = smurf_view_time(&f->model->view, &window, i);
+        gap[i] = smurf_view_gap(&f->model->view, &window, i);
+    }
+    if (!status) status = smurf_encoder_cache_fill(&f->cache, type, seen, gap, n, &h, err);
+    if (!status) {
+        f->first = time[0];
+        take_in(f, h, time[n - 1]);
+    }
+    free(seen);
+    free(gap);
+    return status;
+}
+
+/* The window that the next event would lie in is another: begin it with what it shares with the one before. */
+static smurf_status next_window(smurf_forecast *f, double time, uint32_t type, smurf_error *err)
+{
+    size_t start = smurf_window_start(f->model->config.context, f->events), shared = f->events - start;
+    memmove(f->time, f->time + (start - f->start), shared * sizeof *f->time);
+    memmove(f->type, f->type + (start - f->start), shared * sizeof *f->type);
+    f->time[shared] = time;
+    f->type[shared] = type;
+    f->start = start;
+    return fill(f, f->time, f->type, shared + 1, err);
+}
+
+/* One more event in the same window. */
+static smurf_status same_window(smurf_forecast *f, double time, uint32_t type, smurf_error *err)
+{
+    const float *h;
+    const double near[2] = {f->last, time}, far[2] = {f->first, time};
+    const smurf_sequence last = {.time = near, .length = 2, .origin = f->origin};
+    const smurf_sequence whole = {.time = far, .length = 2, .origin = f->origin};
+    smurf_status status = smurf_encoder_cache_append(&f->cache, type, smurf_view_time(&f->model->view, &whole, 1),
+                                                     smurf_view_gap(&f->model->view, &last, 1), &h, err);
+    if (status) return status;
+    if (f->model->config.context) {
+        f->time[f->events - f->start] = time;
+        f->type[f->events - f->start] = type;
+    }
+    take_in(f, h, time);
+    return SMURF_OK;
+}
+
+smurf_status smurf_forecast_push(smurf_forecast *f, double time, uint32_t type, smurf_error *err)
+{
+    bool begins = f->events == 0 || smurf_window_start(f->model->config.context, f->events) != f->start;
+    smurf_status status = begins ? next_window(f, time, type, err) : same_window(f, time, type, err);
+    if (!status) f->events++;
+    return status;
+}
+
+smurf_status smurf_forecast_copy(smurf_forecast *to, const smurf_forecast *from, smurf_error *err)
+{
+    size_t width = from->model->model.shape.width, seen = smurf_encoder_cache_seen(&from->cache);
+    if (to->start != from->start || to->first != from->first || smurf_encoder_cache_seen(&to->cache) < seen ||
+        seen == 0 || !smurf_encoder_cache_rewind(&to->cache, seen)) {
+        smurf_status status = smurf_encoder_cache_copy(&to->cache, &from->cache, err);
+        if (status) return status;
+    }
+    memcpy(to->c.a, from->c.a, width * sizeof(float));
+    memcpy(to->c.b, from->c.b, width * sizeof(float));
+    memcpy(to->c.type_a, from->c.type_a, width / 2 * sizeof(float));
+    memcpy(to->c.type_b, from->c.type_b, width / 2 * sizeof(float));
+    if (from->model->config.context) {
+        memcpy(to->time, from->time, (from->events - from->start) * sizeof *to->time);
+        memcpy(to->type, from->type, (from->events - from->start) * sizeof *to->type);
+    }
+    to->events = from->events;
+    to->start = from->start;
+    to->origin = from->origin;
+    to->first = from->first;
+    to->last = from->last;
+    to->since = from->since;
+    to->raw = from->raw;
+    to->ready = false;
+    return SMURF_OK;
+}
+
+static smurf_status check_event(const smurf_forecast *f, double time, uint32_t type, smurf_error *err)
+{
+    if (!isfinite(time)) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "time %g of an event is not finite", time);
+    if (f->events && time < f->last)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "time %.17g lies before the last event, at %.17g", time, f->last);
+    if (type >= f->model->types)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "type %u is unknown to the model: it has types 0 to %u",
+                          (unsigned)type, (unsigned)(f->model->types - 1));
+    return SMURF_OK;
+}
+
+smurf_status smurf_forecast_append(smurf_forecast *f, double time, uint32_t type, smurf_error *err)
+{
+    smurf_status status = check_event(f, time, type, err);
+    if (status) return status;
+    smurf_serial_enter();
+    status = smurf_forecast_push(f, time, type, err);
+    smurf_serial_leave();
+    return status;
+}
+
+smurf_status smurf_forecast_read(smurf_forecast *f, const smurf_sequence *s, size_t events, smurf_error *err)
+{
+    smurf_forecast_clear(f, s->origin);
+    if (events > s->length)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "the sequence has %zu events, not %zu", s->length, events);
+    if (events == 0) return SMURF_OK;
+    smurf_status status = SMURF_OK;
+    for (size_t i = 0; i < events && !status; i++) {
+        status = check_event(f, s->time[i], s->type[i], err);
+        if (!status && i && s->time[i] < s->time[i - 1])
+            status =
+                smurf_fail(err, SMURF_ERROR_ARGUMENT, "event %zu of the sequence lies before the one before it", i);
+    }
+    if (status) return status;
+    size_t start = smurf_window_start(f->model->config.context, events - 1), n = events - start;
+    if (f->model->config.context) {
+        memcpy(f->time, s->time + start, n * sizeof *f->time);
+        memcpy(f->type, s->type + start, n * sizeof *f->type);
+    }
+    smurf_serial_enter();
+    status = fill(f, s->time + start, s->type + start, n, err);
+    smurf_serial_leave();
+    if (status) return status;
+    f->start = start;
+    f->events = events;
+    return SMURF_OK;
+}
+
+smurf_status smurf_forecast_silence(smurf_forecast *f, double since, smurf_error *err)
+{
+    if (!isfinite(since) || since < 0)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                          "silence of %g cannot be: give the time since the last event, 0 or more", since);
+    f->since = since;
+    return SMURF_OK;
+}
+
+/* ---- The law --------------------------------------------------------------------------------- */
+
+static struct dist law_of_next(smurf_forecast *f)
+{
+    if (!f->events) return smurf_empirical(&f->marginal, f->model->notes.marginal, MARGINAL_LEVELS);
+    if (!f->ready) smurf_law_desk_set(&f->desk, &f->c, 0);
+    f->ready = true;
+    return smurf_law_desk_dist(&f->desk, f->raw);
+}
+
+struct dist smurf_forecast_dist(smurf_forecast *f)
+{
+    struct dist dist = law_of_next(f);
+    return f->since > 0 ? smurf_silent(&f->silent, dist, f->since) : dist;
+}
+
+/* Whether there is a law to ask. */
+static smurf_status check_law(const smurf_forecast *f, smurf_error *err)
+{
+    if (f->events || f->model->notes.has_marginal) return SMURF_OK;
+    return smurf_fail(
+        err, SMURF_ERROR_ARGUMENT,
+        "the history is empty, and the model file is of before there was a law for that: append an event");
+}
+
+smurf_status smurf_forecast_quantile(smurf_forecast *f, const double *level, double *gap, size_t n, smurf_error *err)
+{
+    smurf_status status = check_law(f, err);
+    for (size_t i = 0; i < n && !status; i++)
+        if (!(level[i] >= 0 && level[i] <= 1))
+            status = smurf_fail(err, SMURF_ERROR_ARGUMENT, "level %g is not between 0 and 1", level[i]);
+    if (status) return status;
+    struct dist dist = smurf_forecast_dist(f);
+    dist.class->quantile(dist.self, level, gap, n);
+    return SMURF_OK;
+}
+
+smurf_status smurf_forecast_cdf(smurf_forecast *f, const double *gap, double *level, size_t n, smurf_error *err)
+{
+    smurf_status status = check_law(f, err);
+    if (status) return status;
+    struct dist dist = smurf_forecast_dist(f);
+    dist.class->cdf(dist.self, gap, level, n);
+    return SMURF_OK;
+}
+
+smurf_status smurf_forecast_density(smurf_forecast *f, const double *gap, double *density, size_t n, smurf_error *err)
+{
+    smurf_status status = check_law(f, err);
+    if (status) return status;
+    struct dist dist = smurf_forecast_dist(f);
+    dist.class->density(dist.self, gap, density, n);
+    return SMURF_OK;
+}
+
+smurf_status smurf_forecast_mean(smurf_forecast *f, double *gap, smurf_error *err)
+{
+    smurf_status status = check_law(f, err);
+    if (status) return status;
+    struct dist dist = smurf_forecast_dist(f);
+    *gap = smurf_dist_mean(&dist);
+    return SMURF_OK;
+}
+
+smurf_status smurf_forecast_sample(smurf_forecast *f, uint64_t seed, double *gap, size_t n, smurf_error *err)
+{
+    smurf_status status = check_law(f, err);
+    if (status) return status;
+    struct dist dist = smurf_forecast_dist(f);
+    struct random random;
+    smurf_random_init(&random, seed, STREAM_SAMPLE);
+    for (size_t i = 0; i < n; i++) gap[i] = smurf_random_uniform(&random);
+    smurf_dist_draw(&dist, gap, gap, n);
+    return SMURF_OK;
+}
+
+/* ---- Types ----------------------------------------------------------------------------------- */
+
+static void equal_shares(const smurf_forecast *f, double *share)
+{
+    for (uint32_t k = 0; k < f->model->types; k++) share[k] = 1.0 / f->model->types;
+}
+
+/* The mean over the law, at the middles of LEVELS equal parts of its mass. */
+void smurf_forecast_type_shares(smurf_forecast *f, const struct dist *dist, double *out)
+{
+    enum { LEVELS = 32 };
+    double gap[LEVELS];
+    for (int i = 0; i < LEVELS; i++) gap[i] = (i + 0.5) / LEVELS;
+    dist->class->quantile(dist->self, gap, gap, LEVELS);
+    smurf_law_desk_mean_types(&f->desk, gap, LEVELS, out);
+}
+
+smurf_status smurf_forecast_types(smurf_forecast *f, double *share, smurf_error *err)
+{
+    (void)err;
+    if (!f->events) {
+        equal_shares(f, share);
+        return SMURF_OK;
+    }
+    struct dist dist = smurf_forecast_dist(f);
+    smurf_serial_enter();
+    smurf_forecast_type_shares(f, &dist, share);
+    smurf_serial_leave();
+    return SMURF_OK;
+}
+
+smurf_status smurf_forecast_types_at(smurf_forecast *f, double gap, double *share, smurf_error *err)
+{
+    if (!(gap >= 0)) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "gap %g cannot be: give one of 0 or more", gap);
+    if (!f->events) {
+        equal_shares(f, share);
+        return SMURF_OK;
+    }
+    law_of_next(f);
+    smurf_serial_enter();
+    smurf_law_desk_types(&f->desk, &gap, share, 1);
+    smurf_serial_leave();
+    return SMURF_OK;
+}
+
+/* ---- Conformal intervals --------------------------------------------------------------------- */
+
+smurf_status smurf_forecast_conformal(smurf_forecast *f, double level, int sides, double gap[2], smurf_error *err)
+{
+    const struct model_notes *n = &f->model->notes;
+    if (!(level > 0 && level < 1) || (sides != 1 && sides != 2))
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                          "a conformal interval needs a level between 0 and 1 and 1 or 2 sides");
+    if (f->since > 0)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                          "conformal intervals hold for all gaps together, not given a silence: ask without one");
+    if (!f->events) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "the history is empty: append an event");
+    double each = sides == 2 ? 1 - (1 - level) / 2 : level;
+    double upper = smurf_conformal_upper(n->conformal, n->calibration.conformal, each);
+    double lower = sides == 2 ? smurf_conformal_lower(n->conformal, n->calibration.conformal, each) : 0;
+    bool raw = f->raw;
+    f->raw = true;
+    struct dist dist = law_of_next(f);
+    gap[0] = lower > 0 ? smurf_dist_quantile(&dist, lower) : 0;
+    gap[1] = isfinite(upper) ? smurf_dist_quantile(&dist, upper) : INFINITY;
+    f->raw = raw;
+    return SMURF_OK;
+}

@@ -1,0 +1,21 @@
+/*
+ * langevin.h - what the Langevin samplers share: a walk along an axis, from a uniform start to Tweedie's step.
+ */
+#ifndef SMURF_LAW_LANGEVIN_H
+#define SMURF_LAW_LANGEVIN_H
+
+#include "law/sampler.h"
+
+struct langevin {
+    const struct law *law;    /* of t */
+    const struct law *walked; /* of y = into(t), whose score drives the walk */
+    double (*into)(double t); /* increasing; NULL: y = t, and walked is law */
+    double (*back)(double y);
+    double floor; /* of t: steps to it or below are refused, Tweedie's too; -INFINITY: none */
+};
+
+/* A sampler's draw. */
+void smurf_langevin_draw(const struct langevin *langevin, const struct sampler_config *config, uint64_t stream,
+                         double *out, size_t n);
+
+#endif

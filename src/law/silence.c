@@ -1,0 +1,86 @@
+/*
+ * silence.c - the law of a gap of which it is known that it is longer than e.
+ *
+ *     F(x | x > e) = (F(x) - F(e)) / (1 - F(e))
+ *
+ * Where next to nothing is left of F it says no more about what comes: then the gap is e + Exp(mean e).
+ */
+#include "law/wrap.h"
+
+#include <math.h>
+
+/* With less mass left than this its digits run out. */
+static const double least_mass = 1e-9;
+/* Knots of the exponential, in means: 37 of them leave 1e-16. */
+static const double tail_step = 2;
+enum { TAIL_KNOTS = 19 };
+
+static int is_spent(const struct silent *s)
+{
+    return !(1 - s->level > least_mass);
+}
+
+static void cdf(const void *self, const double *in, double *out, size_t n)
+{
+    const struct silent *s = self;
+    if (is_spent(s)) {
+        for (size_t i = 0; i < n; i++) out[i] = in[i] <= s->since ? 0 : -expm1(1 - in[i] / s->since);
+        return;
+    }
+    /* in and out may be one array, so what is left of the silence is told by its level */
+    s->inner.class->cdf(s->inner.self, in, out, n);
+    for (size_t i = 0; i < n; i++) out[i] = out[i] < s->level ? 0 : (out[i] - s->level) / (1 - s->level);
+}
+
+static void density(const void *self, const double *in, double *out, size_t n)
+{
+    const struct silent *s = self;
+    for (size_t i = 0; i < n; i++) {
+        double x = in[i];
+        if (!(x >= s->since))
+            out[i] = isnan(x) ? NAN : 0;
+        else if (is_spent(s))
+            out[i] = exp(1 - x / s->since) / s->since;
+        else
+            out[i] = smurf_dist_density(&s->inner, x) / (1 - s->level);
+    }
+}
+
+static void quantile(const void *self, const double *in, double *out, size_t n)
+{
+    const struct silent *s = self;
+    if (is_spent(s)) {
+        for (size_t i = 0; i < n; i++) out[i] = in[i] >= 0 ? s->since * (1 - log1p(-in[i])) : NAN;
+        return;
+    }
+    for (size_t i = 0; i < n; i++) out[i] = in[i] >= 0 && in[i] <= 1 ? s->level + in[i] * (1 - s->level) : NAN;
+    s->inner.class->quantile(s->inner.self, out, out, n);
+    for (size_t i = 0; i < n; i++)
+        if (out[i] < s->since) out[i] = s->since;
+}
+
+static size_t knots(const void *self, double *out)
+{
+    const struct silent *s = self;
+    if (is_spent(s)) {
+        for (int i = 0; i <= TAIL_KNOTS; i++) out[i] = s->since * (1 + tail_step * i);
+        return TAIL_KNOTS + 1;
+    }
+    double own[DIST_KNOTS_MOST];
+    size_t n = s->inner.class->knots(s->inner.self, own), made = 0;
+    out[made++] = s->since;
+    for (size_t i = 0; i < n; i++)
+        if (own[i] > s->since && made < DIST_KNOTS_MOST) out[made++] = own[i];
+    if (made == 1) out[made++] = s->since + fmax(fabs(s->since), 1); /* not reached: beyond all knots nothing is left */
+    return made;
+}
+
+static const struct dist_class silent_class = {
+    .name = "silent", .cdf = cdf, .density = density, .quantile = quantile, .knots = knots};
+
+struct dist smurf_silent(struct silent *out, struct dist inner, double since)
+{
+    if (!(since > 0)) return inner;
+    *out = (struct silent){inner, since, smurf_dist_cdf(&inner, since)};
+    return (struct dist){&silent_class, out};
+}

@@ -1,0 +1,233 @@
+/*
+ * gap_law.c - see gap_law.h.
+ *
+ * tanh(x) = 1 - 2 / (1 + e^{2x}), so that with r_k = 1 / (1 + e^{2 a_k y + 2 b_k}):
+ *
+ *     u = c + sum w - 2 sum w r       u' = 4 sum w a r (1 - r)
+ *
+ * Compiled with -ffast-math for the vector exp of libmvec; arguments are held within +-700, so nothing overflows. The
+ * error of u is some 1e-16 of the sum of |w|.
+ */
+#include "model/gap_law.h"
+
+#include "base/clones.h"
+#include "op/type_head.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Points are handled in runs of this many, whose sums live on the stack. */
+enum { RUN = 64 };
+
+static double clamp(double x)
+{
+    x = x < -700 ? -700 : x;
+    return x > 700 ? 700 : x;
+}
+
+/* u at n <= RUN points. */
+OP_CLONES
+static void heights(size_t d, const double *restrict two_a, const double *restrict two_b, const double *restrict w,
+                    double c, const double *restrict y, double *restrict u, size_t n)
+{
+    double sum[RUN] = {0};
+    for (size_t k = 0; k < d; k++)
+        for (size_t i = 0; i < n; i++) sum[i] += w[k] / (1 + exp(clamp(two_a[k] * y[i] + two_b[k])));
+    for (size_t i = 0; i < n; i++) u[i] = c - 2 * sum[i];
+}
+
+/* u and u'. */
+OP_CLONES
+static void slopes(size_t d, const double *restrict two_a, const double *restrict two_b, const double *restrict w,
+                   double c, const double *restrict y, double *restrict u, double *restrict u1, size_t n)
+{
+    double sum[RUN] = {0}, slope[RUN] = {0};
+    for (size_t k = 0; k < d; k++)
+        for (size_t i = 0; i < n; i++) {
+            double r = 1 / (1 + exp(clamp(two_a[k] * y[i] + two_b[k])));
+            sum[i] += w[k] * r;
+            slope[i] += w[k] * two_a[k] * r * (1 - r);
+        }
+    for (size_t i = 0; i < n; i++) {
+        u[i] = c - 2 * sum[i];
+        u1[i] = 2 * slope[i];
+    }
+}
+
+/* lambda = softplus(u) = max(u, 0) + ln(1 + e^-|u|); where e^-|u| is small beside 1, ln(1 + e) keeps its digits by
+   log1p's series of two terms. */
+OP_CLONES
+static void softplus(double *restrict u, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        double size = fabs(u[i]), e = exp(-(size < 700 ? size : 700));
+        double log1p_e = e < 1e-5 ? e - 0.5 * e * e : log(1 + e);
+        u[i] = (u[i] > 0 ? u[i] : 0) + log1p_e;
+    }
+}
+
+/* Runs of points: f(self, y, out, n) for each. */
+static void intensity(const void *self, const double *y, double *out, size_t n)
+{
+    const struct gap_law *l = self;
+    for (size_t i = 0; i < n; i += RUN) {
+        size_t m = n - i < RUN ? n - i : RUN;
+        double u[RUN];
+        heights(l->width, l->two_a, l->two_b, l->w, l->c, y + i, u, m);
+        softplus(u, m);
+        for (size_t j = 0; j < m; j++) out[i + j] = u[j];
+    }
+}
+
+static void both(const struct gap_law *l, const double *y, double *u, double *u1, size_t n)
+{
+    slopes(l->width, l->two_a, l->two_b, l->w, l->c, y, u, u1, n);
+}
+
+/* lambda' = u' / (1 + e^-u) */
+static void slope(const void *self, const double *y, double *out, size_t n)
+{
+    for (size_t i = 0; i < n; i += RUN) {
+        size_t m = n - i < RUN ? n - i : RUN;
+        double u[RUN], u1[RUN];
+        both(self, y + i, u, u1, m);
+        for (size_t j = 0; j < m; j++) out[i + j] = u1[j] / (1 + exp(clamp(-u[j])));
+    }
+}
+
+/* psi = r u' - lambda, r = q / (lambda + 1e-10) (intensity.h) */
+static void score(const void *self, const double *y, double *out, size_t n)
+{
+    for (size_t i = 0; i < n; i += RUN) {
+        size_t m = n - i < RUN ? n - i : RUN;
+        double u[RUN], u1[RUN], q[RUN];
+        both(self, y + i, u, u1, m);
+        for (size_t j = 0; j < m; j++) q[j] = 1 / (1 + exp(clamp(-u[j])));
+        softplus(u, m);
+        for (size_t j = 0; j < m; j++) out[i + j] = q[j] * u1[j] / (u[j] + 1e-10) - u[j];
+    }
+}
+
+static void types(const void *self, const double *y, double *out, size_t n)
+{
+    const struct gap_law *l = self;
+    size_t count = l->model->shape.types;
+    float *scratch = malloc(smurf_gap_law_type_scratch(l->model, 1) * sizeof *scratch);
+    for (size_t i = 0; i < n; i++) {
+        double lambda = 1;
+        if (l->model->param == PARAM_INTENSITY) intensity(l, &y[i], &lambda, 1);
+        if (scratch) smurf_gap_law_types(l, &y[i], out + i * count, 1, scratch);
+        for (size_t k = 0; k < count; k++)
+            out[i * count + k] = scratch ? out[i * count + k] * lambda : lambda / (double)count;
+    }
+    free(scratch);
+}
+
+static const struct law_class intensity_class = {
+    .name = "gap head", .intensity = intensity, .slope = slope, .score = score, .types = types};
+
+/* ---- The score as the head ------------------------------------------------------------------- */
+
+static void score_itself(const void *self, const double *y, double *out, size_t n)
+{
+    const struct gap_law *l = self;
+    for (size_t i = 0; i < n; i += RUN) {
+        size_t m = n - i < RUN ? n - i : RUN;
+        double u[RUN];
+        heights(l->width, l->two_a, l->two_b, l->w, l->c, y + i, u, m);
+        for (size_t j = 0; j < m; j++) out[i + j] = u[j];
+    }
+}
+
+/* ln cosh x + ln 2 = |x| + ln(1 + e^{-2|x|}) */
+OP_CLONES
+static void add_log_cosh(double two_a, double two_b, double factor, const double *restrict y, double *restrict out,
+                         size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        double x = fabs(two_a * y[i] + two_b);
+        out[i] += factor * (0.5 * x + log(1 + exp(-(x < 700 ? x : 700))));
+    }
+}
+
+/* integral of psi = sum (w/a) ln cosh(a y + b) + c y, up to a constant. A tiny a would lose all digits to the quotient:
+   then the integral of its series, w (z y + a (1 - z^2) y^2 / 2) with z = tanh b. */
+static void log_density(const void *self, const double *y, double *out, size_t n)
+{
+    const struct gap_law *l = self;
+    double w_sum = 0;
+    for (size_t k = 0; k < l->width; k++) w_sum += l->w[k];
+    for (size_t i = 0; i < n; i += RUN) {
+        size_t m = n - i < RUN ? n - i : RUN;
+        double sum[RUN], at[RUN];
+        for (size_t j = 0; j < m; j++) {
+            at[j] = y[i + j];
+            sum[j] = (l->c - w_sum) * at[j];
+        }
+        for (size_t k = 0; k < l->width; k++) {
+            double a = 0.5 * l->two_a[k], z = tanh(0.5 * l->two_b[k]);
+            if (fabs(a) > 1e-5)
+                add_log_cosh(l->two_a[k], l->two_b[k], l->w[k] / a, at, sum, m);
+            else
+                for (size_t j = 0; j < m; j++) sum[j] += l->w[k] * at[j] * (z + 0.5 * a * (1 - z * z) * at[j]);
+        }
+        for (size_t j = 0; j < m; j++) out[i + j] = sum[j];
+    }
+}
+
+static const struct law_class score_class = {
+    .name = "score head", .score = score_itself, .types = types, .log_density = log_density};
+
+/* ---- Types ----------------------------------------------------------------------------------- */
+
+size_t smurf_gap_law_type_scratch(const struct model *model, size_t n)
+{
+    return n * (1 + model->shape.width / 2 + model->shape.types);
+}
+
+void smurf_gap_law_types(const struct gap_law *l, const double *y, double *out, size_t n, float *scratch)
+{
+    const struct head_params *at = &l->model->head;
+    size_t count = l->model->shape.types, half = l->model->shape.width / 2;
+    float *tau = scratch, *h = tau + n, *logits = h + half * n;
+    for (size_t i = 0; i < n; i++) tau[i] = (float)y[i];
+    smurf_type_head_forward_f32(count, half, l->type_a, l->type_b, l->slab + at->type_w, l->slab + at->type_c, tau, n,
+                                h, logits);
+    for (size_t i = 0; i < n; i++) {
+        double most = -HUGE_VAL, sum = 0, *row = out + i * count;
+        for (size_t k = 0; k < count; k++) most = logits[k * n + i] > most ? logits[k * n + i] : most;
+        for (size_t k = 0; k < count; k++) sum += row[k] = exp(logits[k * n + i] - most);
+        for (size_t k = 0; k < count; k++) row[k] /= sum;
+    }
+}
+
+/* ---- Setting up ------------------------------------------------------------------------------- */
+
+size_t smurf_gap_law_memory(const struct model *model)
+{
+    return 3 * model->shape.width;
+}
+
+struct law smurf_gap_law(struct gap_law *out, const struct model *model, const float *slab,
+                         const struct head_coefficients *c, size_t i, double lo, double hi, double *memory)
+{
+    size_t d = model->shape.width, half = d / 2;
+    const float *a = (const float *)c->a + i * d, *b = (const float *)c->b + i * d, *w = slab + model->head.w;
+    *out = (struct gap_law){.model = model,
+                            .slab = slab,
+                            .width = d,
+                            .two_a = memory,
+                            .two_b = memory + d,
+                            .w = memory + 2 * d,
+                            .c = (double)slab[model->head.c],
+                            .type_a = (const float *)c->type_a + i * half,
+                            .type_b = (const float *)c->type_b + i * half};
+    for (size_t k = 0; k < d; k++) {
+        out->two_a[k] = 2 * (double)a[k];
+        out->two_b[k] = 2 * (double)b[k];
+        out->w[k] = (double)w[k];
+        out->c += (double)w[k];
+    }
+    const struct law_class *class = model->param == PARAM_INTENSITY ? &intensity_class : &score_class;
+    return (struct law){class, out, (uint32_t)model->shape.types, lo, hi};
+}

@@ -1,0 +1,185 @@
+/*
+ * model_notes.c - what a model file keeps beside weights and settings: the train gaps' quantiles and tick, the course
+ * of training, and calibration. All members are optional when read.
+ */
+#include "base/memory.h"
+#include "data/data.h"
+#include "model/model_file.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HISTORY_MOST = 1000000, CONFORMAL_MOST = 10000000 };
+
+void smurf_model_notes_release(struct model_notes *n)
+{
+    free(n->history);
+    free(n->conformal);
+    *n = (struct model_notes){0};
+}
+
+/* ---- Fitting --------------------------------------------------------------------------------- */
+
+static int smaller_first(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return a < b ? -1 : a > b;
+}
+
+smurf_status smurf_model_notes_fit(struct model_notes *notes, const smurf_data *train, smurf_error *err)
+{
+    size_t n = 0;
+    double *gap = malloc((train->events + 1) * sizeof *gap);
+    if (!gap) return smurf_fail_memory(err);
+    for (size_t s = 0; s < train->sequences; s++)
+        for (size_t i = train->sequence[s].first; i < train->sequence[s].length; i++)
+            gap[n++] = train->sequence[s].time[i] - train->sequence[s].time[i - 1];
+    qsort(gap, n, sizeof *gap, smaller_first);
+    notes->has_marginal = n > 0;
+    for (size_t k = 0; n && k < MARGINAL_LEVELS; k++) {
+        double at = (double)k / (MARGINAL_LEVELS - 1) * (double)(n - 1);
+        size_t below = (size_t)at < n - 1 ? (size_t)at : n - 1, above = below + 1 < n ? below + 1 : below;
+        notes->marginal[k] = gap[below] + (at - (double)below) * (gap[above] - gap[below]);
+    }
+    free(gap);
+    notes->tick = smurf_data_tick(train);
+    smurf_recalibration_identity(&notes->map);
+    return SMURF_OK;
+}
+
+smurf_status smurf_model_notes_add(struct model_notes *notes, const smurf_epoch *epoch, smurf_error *err)
+{
+    smurf_epoch *longer = realloc(notes->history, (notes->epochs + 1) * sizeof *longer);
+    if (!longer) return smurf_fail_memory(err);
+    notes->history = longer;
+    notes->history[notes->epochs++] = *epoch;
+    return SMURF_OK;
+}
+
+/* ---- To JSON --------------------------------------------------------------------------------- */
+
+static json_t *number(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+static json_t *numbers(const double *x, size_t n)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < n; i++) json_array_append_new(out, number(x[i]));
+    return out;
+}
+
+/* One array a quantity: shorter than one object an epoch. No times: the same run gives the same file. */
+static json_t *history_to_json(const struct model_notes *n)
+{
+    json_t *train = json_array(), *dev = json_array(), *accuracy = json_array();
+    for (size_t i = 0; i < n->epochs; i++) {
+        json_array_append_new(train, number(n->history[i].train_loss));
+        json_array_append_new(dev, number(n->history[i].dev_loss));
+        json_array_append_new(accuracy, number(n->history[i].dev_accuracy));
+    }
+    return json_pack("{s:o, s:o, s:o}", "train_loss", train, "dev_loss", dev, "dev_accuracy", accuracy);
+}
+
+static json_t *calibration_to_json(const struct model_notes *n)
+{
+    const smurf_calibration *c = &n->calibration;
+    return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "gaps", (json_int_t)c->gaps, "sequences",
+                     (json_int_t)c->sequences, "map",
+                     c->recalibrated ? numbers(n->map.level, RECALIBRATION_KNOTS) : json_null(), "cs_before",
+                     number(c->cs_before), "cs_after", number(c->cs_after), "crps_before", number(c->crps_before),
+                     "crps_after", number(c->crps_after), "conformal", numbers(n->conformal, c->conformal));
+}
+
+bool smurf_model_notes_to_json(const struct model_notes *n, json_t *object)
+{
+    bool done = json_object_set_new(object, "tick", number(n->tick)) == 0;
+    if (n->has_marginal) done &= json_object_set_new(object, "marginal", numbers(n->marginal, MARGINAL_LEVELS)) == 0;
+    if (n->epochs) done &= json_object_set_new(object, "history", history_to_json(n)) == 0;
+    if (n->calibration.gaps) done &= json_object_set_new(object, "calibration", calibration_to_json(n)) == 0;
+    return done;
+}
+
+/* ---- From JSON ------------------------------------------------------------------------------- */
+
+static double number_at(const json_t *array, size_t i)
+{
+    const json_t *x = json_array_get(array, i);
+    return json_is_number(x) ? json_number_value(x) : NAN;
+}
+
+/* Finite and never falling. */
+static bool rising(const json_t *array, double *out, size_t n)
+{
+    if (json_array_size(array) != n) return false;
+    for (size_t i = 0; i < n; i++) {
+        out[i] = number_at(array, i);
+        if (!isfinite(out[i]) || (i && out[i] < out[i - 1])) return false;
+    }
+    return true;
+}
+
+static bool history_from_json(struct model_notes *n, const json_t *json)
+{
+    const json_t *train = json_object_get(json, "train_loss"), *dev = json_object_get(json, "dev_loss");
+    const json_t *accuracy = json_object_get(json, "dev_accuracy");
+    size_t count = json_array_size(train);
+    if (count > HISTORY_MOST || !(n->history = calloc(count + 1, sizeof *n->history))) return false;
+    double best = INFINITY;
+    for (n->epochs = 0; n->epochs < count; n->epochs++) {
+        smurf_epoch *e = &n->history[n->epochs];
+        *e = (smurf_epoch){.epoch = n->epochs + 1,
+                           .train_loss = number_at(train, n->epochs),
+                           .dev_loss = number_at(dev, n->epochs),
+                           .dev_accuracy = number_at(accuracy, n->epochs),
+                           .dev_time_loss = NAN,
+                           .dev_type_loss = NAN,
+                           .rate = NAN,
+                           .seconds = NAN,
+                           .events_per_second = NAN};
+        e->best = e->dev_loss < best;
+        if (e->best) best = e->dev_loss;
+    }
+    return true;
+}
+
+static bool calibration_from_json(struct model_notes *n, const json_t *json)
+{
+    smurf_calibration *c = &n->calibration;
+    const json_t *map = json_object_get(json, "map"), *conformal = json_object_get(json, "conformal");
+    json_int_t gaps = json_integer_value(json_object_get(json, "gaps"));
+    json_int_t sequences = json_integer_value(json_object_get(json, "sequences"));
+    double level[RECALIBRATION_KNOTS];
+    size_t count = json_array_size(conformal);
+    if (gaps < 1 || sequences < 1 || count > CONFORMAL_MOST) return false;
+    *c = (smurf_calibration){.gaps = (size_t)gaps,
+                             .sequences = (size_t)sequences,
+                             .cs_before = json_number_value(json_object_get(json, "cs_before")),
+                             .cs_after = json_number_value(json_object_get(json, "cs_after")),
+                             .crps_before = json_number_value(json_object_get(json, "crps_before")),
+                             .crps_after = json_number_value(json_object_get(json, "crps_after"))};
+    if (map && !json_is_null(map)) {
+        if (!rising(map, level, RECALIBRATION_KNOTS) || !smurf_recalibration_set(&n->map, level)) return false;
+        c->recalibrated = 1;
+    }
+    if (!(n->conformal = calloc(count + 1, sizeof *n->conformal)) || !rising(conformal, n->conformal, count))
+        return false;
+    c->conformal = count;
+    return true;
+}
+
+const char *smurf_model_notes_from_json(struct model_notes *n, const json_t *object)
+{
+    const json_t *marginal = json_object_get(object, "marginal"), *history = json_object_get(object, "history");
+    const json_t *calibration = json_object_get(object, "calibration");
+    *n = (struct model_notes){.tick = json_number_value(json_object_get(object, "tick"))};
+    smurf_recalibration_identity(&n->map);
+    if (!(n->tick >= 0) || !isfinite(n->tick)) return "tick";
+    n->has_marginal = marginal != NULL;
+    if (marginal && !rising(marginal, n->marginal, MARGINAL_LEVELS)) return "marginal";
+    if (history && !history_from_json(n, history)) return "history";
+    if (calibration && !calibration_from_json(n, calibration)) return "calibration";
+    return NULL;
+}

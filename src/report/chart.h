@@ -1,0 +1,64 @@
+/*
+ * chart.h - axes to draw data on: 1-2-5 ticks, decades on log axes, a light grid, and a legend above the frame.
+ *
+ *     struct chart chart;
+ *     smurf_chart_open(&chart, canvas, &(struct chart_plan){.width = 440, .height = 300, .x = {...}, .y = {...}});
+ *     smurf_chart_line(&chart, x, y, n, &style);
+ *     smurf_chart_close(&chart);
+ *
+ * The legend and the label of y stand above the frame and the label of x below it: nothing covers data. What is drawn
+ * between open and close is clipped to the frame.
+ */
+#ifndef SMURF_REPORT_CHART_H
+#define SMURF_REPORT_CHART_H
+
+#include "report/canvas.h"
+
+#define CHART_FONT  12.0 /* of labels */
+#define CHART_SMALL 10.5
+
+struct axis {
+    const char *label;
+    double low, high; /* any: an axis that cannot be is replaced by one that can */
+    bool log;
+    bool round; /* move the ends outwards to ticks */
+    bool whole; /* ticks at whole numbers only */
+    bool bare;  /* neither ticks nor grid nor room for their labels */
+};
+
+/* An entry of the legend: a line, a filled box, or a dot. */
+enum key_shape { KEY_LINE, KEY_BOX, KEY_DOT };
+struct key {
+    const char *name;
+    struct style style;
+    enum key_shape shape;
+};
+
+struct chart_plan {
+    double left, top, width, height; /* of all, labels included */
+    struct axis x, y;
+    const struct key *key;
+    size_t keys;
+};
+
+struct chart {
+    struct canvas *canvas;
+    double left, top, right, bottom; /* the frame */
+    struct axis x, y;
+};
+
+void smurf_chart_open(struct chart *chart, struct canvas *canvas, const struct chart_plan *plan);
+void smurf_chart_close(struct chart *chart);
+
+/* Where a value lies on the canvas. */
+double smurf_chart_x(const struct chart *chart, double x);
+double smurf_chart_y(const struct chart *chart, double y);
+
+void smurf_chart_line(struct chart *chart, const double *x, const double *y, size_t n, const struct style *style);
+/* The area between low and high. n at most 500. */
+void smurf_chart_band(struct chart *chart, const double *x, const double *low, const double *high, size_t n,
+                      const struct style *style);
+void smurf_chart_bar(struct chart *chart, double x1, double x2, double y1, double y2, const struct style *style);
+void smurf_chart_dot(struct chart *chart, double x, double y, double radius, const struct style *style);
+
+#endif

@@ -1,0 +1,87 @@
+/* report.c - see report.h. Figures first, the page last: a page never speaks of files that are not there. */
+#include "report/report.h"
+
+#include "base/error.h"
+#include "report/figure.h"
+#include "report/page.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+static smurf_status open_file(struct sink *sink, const char *folder, const char *name, const char *suffix,
+                              smurf_error *err)
+{
+    char *path = NULL;
+    if (asprintf(&path, "%s/%s.%s", folder, name, suffix) < 0) return smurf_fail_memory(err);
+    smurf_status status = smurf_sink_open(sink, path, false, err);
+    free(path);
+    return status;
+}
+
+static smurf_status write_svg(const struct figure *figure, const struct evaluation *evaluation, const char *folder,
+                              smurf_error *err)
+{
+    double width, height;
+    struct sink sink;
+    struct svg svg;
+    smurf_status status = open_file(&sink, folder, figure->name, "svg", err);
+    if (status) return status;
+    smurf_figure_size(figure, evaluation, &width, &height);
+    smurf_figure_draw(figure, smurf_svg_open(&svg, &sink, width, height, figure->title, false), evaluation);
+    smurf_svg_close(&svg);
+    return smurf_sink_commit(&sink, err);
+}
+
+static smurf_status write_png(const struct figure *figure, const struct evaluation *evaluation, const char *folder,
+                              smurf_error *err)
+{
+    double width, height;
+    struct sink sink;
+    struct png *png;
+    struct canvas *canvas;
+    smurf_figure_size(figure, evaluation, &width, &height);
+    smurf_status status = smurf_png_open(&png, &canvas, width, height, err);
+    if (status) return status;
+    smurf_figure_draw(figure, canvas, evaluation);
+    status = open_file(&sink, folder, figure->name, "png", err);
+    if (!status) {
+        status = smurf_png_write(png, &sink, err);
+        if (status)
+            smurf_sink_abandon(&sink);
+        else
+            status = smurf_sink_commit(&sink, err);
+    }
+    smurf_png_free(png);
+    return status;
+}
+
+static smurf_status write_figures(const struct evaluation *evaluation, const char *folder, smurf_error *err)
+{
+    smurf_status status = SMURF_OK;
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) return smurf_fail_errno(err, "make the folder", folder, errno);
+    for (size_t i = 0; smurf_figure(i) && !status; i++) {
+        if (!smurf_figure(i)->panels(evaluation)) continue;
+        status = write_svg(smurf_figure(i), evaluation, folder, err);
+        if (!status && smurf_png_available()) status = write_png(smurf_figure(i), evaluation, folder, err);
+    }
+    return status;
+}
+
+smurf_status smurf_report_write(const struct evaluation *evaluation, const char *path, const char *figures,
+                                smurf_error *err)
+{
+    struct sink sink;
+    smurf_status status = figures ? write_figures(evaluation, figures, err) : SMURF_OK;
+    if (!status) status = smurf_sink_open(&sink, path, false, err);
+    if (status) return status;
+    smurf_page_write(&sink, evaluation, figures != NULL);
+    return smurf_sink_commit(&sink, err);
+}
+
+smurf_status smurf_evaluation_report(const smurf_evaluation *evaluation, const char *path, const char *figures,
+                                     smurf_error *err)
+{
+    return smurf_report_write(&evaluation->values, path, figures, err);
+}

@@ -1,0 +1,17 @@
+/*
+ * report.h - an evaluation as a page that people look at, and as figures for papers.
+ *
+ * figure.h lists the figures, chart.h draws axes, canvas.h hides SVG and PNG; page.h has the parts of the page.
+ */
+#ifndef SMURF_REPORT_REPORT_H
+#define SMURF_REPORT_REPORT_H
+
+#include "eval/evaluation.h"
+
+/* Writes the page to path ("-": standard output), whole or not at all. figures: a folder, made where it is missing,
+   that gets every figure as NAME.svg and NAME.png; NULL: none. Where this build lacks cairo (see smurf_features)
+   there is no NAME.png, and the page says so. */
+smurf_status smurf_report_write(const struct evaluation *evaluation, const char *path, const char *figures,
+                                smurf_error *err);
+
+#endif
