@@ -358,6 +358,7 @@ enum { SMURF_SIGMAS = 8 };
    what you like, by field or by name. */
 typedef struct smurf_train_config {
     size_t size;
+    char model[16]; /* "smurf", or a rival: "thp", "sahp", "nhp", "nce" */
     /* the encoder */
     size_t width, heads, head_width, layers, inner;
     int relu; /* 1: ReLU in place of GELU */
@@ -398,7 +399,8 @@ typedef struct smurf_train_config {
 /* The settings of a small general model. */
 SMURF_API void smurf_train_config_init(smurf_train_config *config);
 /* Presets by name: "default" looks at train and chooses scale, noise, batch and rate by rules of its own; "paper-..."
-   and "program-..." for stackoverflow, retweet, mimic, financial are the published settings. */
+   and "program-..." for stackoverflow, retweet, mimic, financial are the published settings; the name of a rival is the
+   default with that model in mean time. */
 SMURF_API smurf_status smurf_train_config_preset(smurf_train_config *config, const char *name, const smurf_data *train,
                                                  smurf_error *err);
 SMURF_API const char *smurf_train_preset_name(size_t index);

@@ -16,6 +16,7 @@
 static const struct {
     const char *name, *value[2];
 } values[] = {
+    {"model", {"smurf", "smurf"}},
     {"width", {"2", "4096"}},
     {"heads", {"1", "256"}},
     {"head-width", {"1", "128"}},

@@ -40,14 +40,18 @@ smurf_status smurf_forecast_new(smurf_forecast **out, const smurf_model *model, 
     *out = NULL;
     smurf_forecast *f = calloc(1, sizeof *f);
     if (!f) return smurf_fail_memory(err);
-    size_t bytes = model->model.shape.width * sizeof(float);
+    size_t width = model->model.shape.width,
+           own = model->model.rival ? model->model.rival->coefficients(&model->model) : 0;
+    size_t bytes = (own > width ? own : width) * sizeof(float);
     f->model = model;
     f->history = history;
     f->c = (struct head_coefficients){malloc(bytes), malloc(bytes), malloc(bytes), malloc(bytes)};
-    f->time = malloc(window_room(model) * sizeof *f->time);
-    f->type = malloc(window_room(model) * sizeof *f->type);
+    f->room = window_room(model);
+    f->time = malloc(f->room * sizeof *f->time);
+    f->type = malloc(f->room * sizeof *f->type);
     smurf_status status = smurf_law_desk_init(&f->desk, model, err);
-    if (!status) status = smurf_encoder_cache_init(&f->cache, &model->model, model->slab, history, err);
+    if (!status && !model->model.rival)
+        status = smurf_encoder_cache_init(&f->cache, &model->model, model->slab, history, err);
     if (!status && (!f->c.a || !f->c.b || !f->c.type_a || !f->c.type_b || !f->time || !f->type))
         status = smurf_fail_memory(err);
     if (status)
@@ -59,7 +63,7 @@ smurf_status smurf_forecast_new(smurf_forecast **out, const smurf_model *model, 
 
 void smurf_forecast_clear(smurf_forecast *f, int64_t origin)
 {
-    smurf_encoder_cache_clear(&f->cache);
+    if (!f->model->model.rival) smurf_encoder_cache_clear(&f->cache);
     f->events = f->start = 0;
     f->origin = origin;
     f->since = 0;
@@ -87,6 +91,47 @@ static void take_in(smurf_forecast *f, const float *h, double last)
     f->ready = false;
 }
 
+/* Whether the events of the window are kept beside the cache. */
+static bool keeps_events(const smurf_forecast *f)
+{
+    return f->model->config.context || f->model->model.rival;
+}
+
+/* Room for n events of a window. */
+static smurf_status make_room(smurf_forecast *f, size_t n, smurf_error *err)
+{
+    if (n <= f->room) return SMURF_OK;
+    size_t room = 2 * n;
+    double *time = realloc(f->time, room * sizeof *time);
+    if (time) f->time = time;
+    uint32_t *type = realloc(f->type, room * sizeof *type);
+    if (type) f->type = type;
+    if (!time || !type) return smurf_fail_memory(err);
+    f->room = room;
+    return SMURF_OK;
+}
+
+/* A rival reads its window anew; the coefficients of the last event are kept. */
+static smurf_status fill_rival(smurf_forecast *f, const uint32_t *type, const double *seen, const float *gap, size_t n,
+                               double last, smurf_error *err)
+{
+    size_t own = f->model->model.rival->coefficients(&f->model->model), offset[2] = {0, n};
+    float *memory = malloc(smurf_model_encode_memory(f->model, n) * sizeof *memory);
+    float *all = malloc(n * own * sizeof *all);
+    smurf_status status = memory && all ? SMURF_OK : smurf_fail_memory(err);
+    if (!status) {
+        struct encoder_input input = {{1, offset}, n, type, seen, gap};
+        smurf_model_encode(f->model, &input, memory, &(struct head_coefficients){.a = all});
+        memcpy(f->c.a, all + (n - 1) * own, own * sizeof *all);
+        f->last = last;
+        f->since = 0;
+        f->ready = false;
+    }
+    free(memory);
+    free(all);
+    return status;
+}
+
 /* Reads the events of a window at once: one pass of the encoder. */
 static smurf_status fill(smurf_forecast *f, const double *time, const uint32_t *type, size_t n, smurf_error *err)
 {
@@ -99,10 +144,15 @@ static smurf_status fill(smurf_forecast *f, const double *time, const uint32_t *
         seen[i] = smurf_view_time(&f->model->view, &window, i);
         gap[i] = smurf_view_gap(&f->model->view, &window, i);
     }
-    if (!status) status = smurf_encoder_cache_fill(&f->cache, type, seen, gap, n, &h, err);
-    if (!status) {
+    if (!status && f->model->model.rival) {
+        status = fill_rival(f, type, seen, gap, n, time[n - 1], err);
         f->first = time[0];
-        take_in(f, h, time[n - 1]);
+    } else if (!status) {
+        status = smurf_encoder_cache_fill(&f->cache, type, seen, gap, n, &h, err);
+        if (!status) {
+            f->first = time[0];
+            take_in(f, h, time[n - 1]);
+        }
     }
     free(seen);
     free(gap);
@@ -113,6 +163,8 @@ static smurf_status fill(smurf_forecast *f, const double *time, const uint32_t *
 static smurf_status next_window(smurf_forecast *f, double time, uint32_t type, smurf_error *err)
 {
     size_t start = smurf_window_start(f->model->config.context, f->events), shared = f->events - start;
+    smurf_status status = make_room(f, shared + 1, err);
+    if (status) return status;
     memmove(f->time, f->time + (start - f->start), shared * sizeof *f->time);
     memmove(f->type, f->type + (start - f->start), shared * sizeof *f->type);
     f->time[shared] = time;
@@ -141,7 +193,8 @@ static smurf_status same_window(smurf_forecast *f, double time, uint32_t type, s
 
 smurf_status smurf_forecast_push(smurf_forecast *f, double time, uint32_t type, smurf_error *err)
 {
-    bool begins = f->events == 0 || smurf_window_start(f->model->config.context, f->events) != f->start;
+    bool begins =
+        f->events == 0 || f->model->model.rival || smurf_window_start(f->model->config.context, f->events) != f->start;
     smurf_status status = begins ? next_window(f, time, type, err) : same_window(f, time, type, err);
     if (!status) f->events++;
     return status;
@@ -149,17 +202,22 @@ smurf_status smurf_forecast_push(smurf_forecast *f, double time, uint32_t type, 
 
 smurf_status smurf_forecast_copy(smurf_forecast *to, const smurf_forecast *from, smurf_error *err)
 {
-    size_t width = from->model->model.shape.width, seen = smurf_encoder_cache_seen(&from->cache);
-    if (to->start != from->start || to->first != from->first || smurf_encoder_cache_seen(&to->cache) < seen ||
-        seen == 0 || !smurf_encoder_cache_rewind(&to->cache, seen)) {
+    const struct rival_class *rival = from->model->model.rival;
+    size_t width = from->model->model.shape.width, seen = rival ? 0 : smurf_encoder_cache_seen(&from->cache);
+    if (rival) {
+        memcpy(to->c.a, from->c.a, rival->coefficients(&from->model->model) * sizeof(float));
+    } else if (to->start != from->start || to->first != from->first || smurf_encoder_cache_seen(&to->cache) < seen ||
+               seen == 0 || !smurf_encoder_cache_rewind(&to->cache, seen)) {
         smurf_status status = smurf_encoder_cache_copy(&to->cache, &from->cache, err);
         if (status) return status;
     }
-    memcpy(to->c.a, from->c.a, width * sizeof(float));
+    if (!rival) memcpy(to->c.a, from->c.a, width * sizeof(float));
     memcpy(to->c.b, from->c.b, width * sizeof(float));
     memcpy(to->c.type_a, from->c.type_a, width / 2 * sizeof(float));
     memcpy(to->c.type_b, from->c.type_b, width / 2 * sizeof(float));
-    if (from->model->config.context) {
+    if (keeps_events(from)) {
+        smurf_status status = make_room(to, from->events - from->start, err);
+        if (status) return status;
         memcpy(to->time, from->time, (from->events - from->start) * sizeof *to->time);
         memcpy(to->type, from->type, (from->events - from->start) * sizeof *to->type);
     }
@@ -210,7 +268,9 @@ smurf_status smurf_forecast_read(smurf_forecast *f, const smurf_sequence *s, siz
     }
     if (status) return status;
     size_t start = smurf_window_start(f->model->config.context, events - 1), n = events - start;
-    if (f->model->config.context) {
+    if (keeps_events(f)) {
+        status = make_room(f, n, err);
+        if (status) return status;
         memcpy(f->time, s->time + start, n * sizeof *f->time);
         memcpy(f->type, s->type + start, n * sizeof *f->type);
     }

@@ -17,8 +17,10 @@ struct smurf_forecast {
     int64_t origin;
     double first, last; /* times of events, relative to origin: of the window's first, and of the last */
     size_t start;       /* the event the window begins with; 0 where the model has no context */
-    double *time;       /* (window) events since then, where the model has a context: to begin the next one with */
+    double *time; /* (room) events since then, where the model has a context, to begin the next window with, or is a
+                     rival, which has no cache and reads them all again */
     uint32_t *type;
+    size_t room;
     double since; /* silence after the last one; 0: none */
     bool raw;     /* no recalibration */
     bool ready;   /* desk holds the law of the last event */

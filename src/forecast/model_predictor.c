@@ -47,6 +47,12 @@ void smurf_law_desk_set(struct law_desk *desk, const struct head_coefficients *c
 {
     const smurf_model *m = desk->model;
     desk->built = false;
+    if (m->model.rival) {
+        const float *own = (const float *)c->a + i * m->model.rival->coefficients(&m->model);
+        desk->rival_law = (struct rival_law){&m->model, m->slab, own};
+        desk->law = (struct law){m->model.rival->law, &desk->rival_law, m->types, m->low, m->high};
+        return;
+    }
     desk->law = smurf_gap_law(&desk->gap_law, &m->model, m->slab, c, i, m->low, m->high, desk->memory);
 }
 
@@ -63,6 +69,22 @@ struct dist smurf_law_desk_dist(struct law_desk *desk, int raw)
     return smurf_recalibrated(&desk->recalibrated, dist, &m->notes.map);
 }
 
+/* From a classifier, or shares of the intensities. */
+static void rival_types(struct law_desk *desk, const double *y, double *out, size_t n)
+{
+    const smurf_model *m = desk->model;
+    if (m->model.rival->types) {
+        m->model.rival->types(&desk->rival_law, y, out, n);
+        return;
+    }
+    m->model.rival->law->types(&desk->rival_law, y, out, n);
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0, *row = out + i * m->types;
+        for (uint32_t k = 0; k < m->types; k++) sum += row[k];
+        for (uint32_t k = 0; k < m->types; k++) row[k] = sum > 0 ? row[k] / sum : 1.0 / m->types;
+    }
+}
+
 /* Gaps before or beyond what the law knows have the types of its ends. */
 void smurf_law_desk_types(struct law_desk *desk, const double *gap, double *out, size_t n)
 {
@@ -72,7 +94,10 @@ void smurf_law_desk_types(struct law_desk *desk, const double *gap, double *out,
         size_t part = n - i < TYPE_POINTS ? n - i : TYPE_POINTS;
         for (size_t j = 0; j < part; j++)
             y[j] = fmin(fmax(smurf_scale_forward(&m->view.scale, gap[i + j]), m->low), m->high);
-        smurf_gap_law_types(&desk->gap_law, y, out + i * m->types, part, desk->type_scratch);
+        if (m->model.rival)
+            rival_types(desk, y, out + i * m->types, part);
+        else
+            smurf_gap_law_types(&desk->gap_law, y, out + i * m->types, part, desk->type_scratch);
     }
 }
 
@@ -88,11 +113,40 @@ void smurf_law_desk_mean_types(struct law_desk *desk, const double *gap, size_t 
     }
 }
 
+/* ---- Coefficients ---------------------------------------------------------------------------- */
+
+static struct model without_dropout(const smurf_model *m)
+{
+    struct model still = m->model;
+    still.shape.dropout = 0;
+    return still;
+}
+
+size_t smurf_model_encode_memory(const smurf_model *m, size_t n)
+{
+    struct model still = without_dropout(m);
+    struct rival_config config = smurf_rival_config(&m->config);
+    return still.rival ? still.rival->memory(&still, &config, n, 1) : smurf_encoder_memory_f32(&still.shape, n, 1);
+}
+
+void smurf_model_encode(const smurf_model *m, const struct encoder_input *input, float *memory,
+                        const struct head_coefficients *out)
+{
+    struct model still = without_dropout(m);
+    struct op_run run = {1, 0, 0};
+    if (still.rival) {
+        struct rival_config config = smurf_rival_config(&m->config);
+        still.rival->encode(&run, &still, &config, m->slab, input, memory, out->a);
+        return;
+    }
+    const float *h = smurf_encoder_forward_f32(&run, &still.shape, &still.encoder, m->slab, input, memory);
+    smurf_head_forward_f32(&still.head, m->slab, still.shape.width, 0, input->n, h, out);
+}
+
 /* ---- A sequence ------------------------------------------------------------------------------ */
 
 struct desk {
     struct law_desk law;
-    struct encoder_shape shape; /* without dropout */
     uint32_t *type;
     double *time;
     float *gap, *memory;
@@ -127,12 +181,12 @@ static void *desk_new(const void *self, size_t events)
     if (!d) return NULL;
     d->offset = malloc((windows_of(m, events) + 1) * sizeof *d->offset);
     d->seen_at = malloc((events + 1) * sizeof *d->seen_at);
-    d->shape = m->model.shape;
-    d->shape.dropout = 0;
     d->type = malloc(n * sizeof *d->type);
     d->time = malloc(n * sizeof *d->time);
     d->gap = malloc(n * sizeof *d->gap);
-    d->memory = malloc(smurf_encoder_memory_f32(&d->shape, n, 1) * sizeof *d->memory);
+    d->memory = malloc(smurf_model_encode_memory(m, n) * sizeof *d->memory);
+    if (m->model.rival && m->model.rival->coefficients(&m->model) > width)
+        width = m->model.rival->coefficients(&m->model);
     d->c = (struct head_coefficients){malloc(n * width * sizeof(float)), malloc(n * width * sizeof(float)),
                                       malloc(n * width * sizeof(float)), malloc(n * width * sizeof(float))};
     if (!smurf_law_desk_init(&d->law, m, NULL) && d->type && d->time && d->gap && d->memory && d->c.a && d->c.b &&
@@ -172,9 +226,7 @@ static void read_sequence(const void *self, void *desk, const smurf_sequence *s)
     }
     if (n == 0) return;
     struct encoder_input input = {{windows, d->offset}, n, d->type, d->time, d->gap};
-    struct op_run run = {1, 0, 0};
-    const float *h = smurf_encoder_forward_f32(&run, &d->shape, &m->model.encoder, m->slab, &input, d->memory);
-    smurf_head_forward_f32(&m->model.head, m->slab, d->shape.width, 0, n, h, &d->c);
+    smurf_model_encode(m, &input, d->memory, &d->c);
 }
 
 static struct desk *at_row(void *desk, size_t row)

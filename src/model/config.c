@@ -2,6 +2,7 @@
 #include "model/config.h"
 
 #include "model/objectives.h"
+#include "model/rival.h"
 
 #include "data/number.h"
 
@@ -27,6 +28,7 @@ struct setting {
 #define WORD(name) #name " "
 /* clang-format off */
 static const struct setting settings[] = {
+    {"model", SETTING_WORD, AT(model), 0, 0, "smurf " RIVALS(WORD), "kind of model, one of: smurf " RIVALS(WORD)},
     {"width", SETTING_COUNT, AT(width), 2, 4096, NULL, "width of the encoder, an even number"},
     {"heads", SETTING_COUNT, AT(heads), 1, 256, NULL, "attention heads"},
     {"head-width", SETTING_COUNT, AT(head_width), 1, 128, NULL, "width of an attention head"},
@@ -68,6 +70,7 @@ enum { SETTINGS = sizeof settings / sizeof *settings };
 void smurf_train_config_init(smurf_train_config *c)
 {
     *c = (smurf_train_config){.size = sizeof *c,
+                              .model = "smurf",
                               .width = 64,
                               .heads = 4,
                               .head_width = 16,
@@ -99,6 +102,11 @@ smurf_train_config smurf_train_config_copy(const smurf_train_config *given)
     if (given) memcpy(&config, given, given->size < sizeof config ? given->size : sizeof config);
     config.size = sizeof config;
     return config;
+}
+
+struct rival_config smurf_rival_config(const smurf_train_config *c)
+{
+    return (struct rival_config){.points = c->points, .alpha = c->alpha, .smoothing = c->smoothing, .offset = 1};
 }
 
 /* ---- By name --------------------------------------------------------------------------------- */
@@ -268,6 +276,13 @@ smurf_status smurf_train_config_check(const smurf_train_config *given, smurf_err
         if (status) return status;
     }
     if (c.width % 2) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "width %zu must be even", c.width);
+    bool rival = strcmp(c.model, "smurf") != 0;
+    if (rival && c.scale != SMURF_SCALE_MEAN)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "model %s runs in mean time: use scale mean (preset %s does)",
+                          c.model, c.model);
+    if (rival && strcmp(c.objective, "mle") != 0)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "model %s has a loss of its own: leave out objective %s", c.model,
+                          c.objective);
     bool mle = strcmp(c.objective, "mle") == 0, dsm = strcmp(c.objective, "dsm") == 0;
     if (mle && c.score)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "objective mle needs an intensity: leave out head=score");

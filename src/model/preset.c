@@ -5,7 +5,7 @@
  */
 #include "data/data.h"
 #include "model/config.h"
-#include "model/model.h"
+#include "model/rival.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -40,12 +40,14 @@ enum { NAMES = sizeof names / sizeof *names };
 
 const char *smurf_train_preset_name(size_t index)
 {
-    return index < NAMES ? names[index] : NULL;
+    const struct rival_class *rival = index < NAMES ? NULL : smurf_rival_at_f32(index - NAMES);
+    return index < NAMES ? names[index] : rival ? rival->name : NULL;
 }
 
 /* The paper's objective is the whole score; its program stops the gradient at lambda'/lambda. */
 static void use_published(smurf_train_config *c, const struct published *p, int program)
 {
+    strcpy(c->model, "smurf");
     c->heads = p->heads;
     c->layers = p->layers;
     c->width = p->width;
@@ -137,19 +139,30 @@ static void use_look(smurf_train_config *c, const smurf_data *train)
     c->patience = c->epochs / 6 > 5 ? c->epochs / 6 : 5;
 }
 
+/* The published rivals: mean time, events without the gap before them, and whatever
+   the default chooses of sizes, windows and steps. */
+static void use_rival(smurf_train_config *c, const char *name)
+{
+    strcpy(c->model, name);
+    c->scale = SMURF_SCALE_MEAN;
+    c->gap_feature = 0;
+}
+
 smurf_status smurf_train_config_preset(smurf_train_config *config, const char *name, const smurf_data *train,
                                        smurf_error *err)
 {
     smurf_train_config c = smurf_train_config_copy(config);
     const char *dash = strchr(name, '-');
     bool program = strncmp(name, "program-", 8) == 0, known = false;
-    if (strcmp(name, "default") == 0) {
+    bool rival = smurf_rival_named_f32(name) != NULL;
+    if (strcmp(name, "default") == 0 || rival) {
         uint64_t seed = c.seed;
         int threads = c.threads;
         smurf_train_config_init(&c);
         c.seed = seed;
         c.threads = threads;
         if (train) use_look(&c, train);
+        if (rival) use_rival(&c, name);
         known = true;
     }
     for (size_t i = 0; dash && (program || strncmp(name, "paper-", 6) == 0) && i < PUBLISHED; i++)
@@ -158,11 +171,11 @@ smurf_status smurf_train_config_preset(smurf_train_config *config, const char *n
             known = true;
         }
     if (!known)
-        return smurf_fail(
-            err, SMURF_ERROR_ARGUMENT,
-            "there is no preset '%s': choose default, or paper- or program- with stackoverflow, retweet, mimic or "
-            "financial",
-            name);
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                          "there is no preset '%s': choose default, the name of a rival, or paper- or program- with "
+                          "stackoverflow, retweet, mimic or "
+                          "financial",
+                          name);
     size_t size = config->size < sizeof c ? config->size : sizeof c;
     memcpy(config, &c, size);
     config->size = size;

@@ -7,26 +7,15 @@
 #define SMURF_TRAIN_LOSS_H
 
 #include "model/model.h"
+#include "model/rival.h"
 #include "train/objective.h"
 
 struct loss_config {
+    struct rival_config rival; /* for models other than SMURF, which ask for no more */
     struct objective_config objective;
     double alpha;       /* weight of the objective */
     double smoothing;   /* of the type labels */
     bool type_at_truth; /* type loss at the observed gap, not at the perturbed ones */
-};
-
-struct batch {
-    struct encoder_input input;
-    const struct target *target;
-    size_t targets;
-};
-
-/* Sums over the targets of a batch. */
-struct loss {
-    double time, type;  /* objective (without alpha); cross-entropy */
-    double right;       /* types predicted right, at the points of the type loss */
-    size_t gaps, typed; /* targets; those with a type */
 };
 
 /* Reals of memory for batches of up to n events. */

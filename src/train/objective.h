@@ -8,6 +8,7 @@
 #ifndef SMURF_TRAIN_OBJECTIVE_H
 #define SMURF_TRAIN_OBJECTIVE_H
 
+#include "model/batch.h"
 #include "model/head.h"
 #include "model/objectives.h"
 #include "op/op.h"
@@ -28,16 +29,6 @@ struct objective_config {
     double low;                                    /* lower end of the law's support */
     bool log_axis;                                 /* wsm: the axis has no end at 0 */
     double node[POINTS_MOST], weight[POINTS_MOST]; /* mle: Gauss-Legendre on [0, 1] */
-};
-
-/* One predicted gap. */
-struct target {
-    size_t row;   /* of the batch: the law is that of this row */
-    double gap;   /* on the law's axis */
-    double limit; /* the end of observation on the same axis, seen from the same event; NaN: unknown */
-    uint32_t type;
-    bool censored; /* nothing came until `gap`, the end of observation: no type */
-    uint64_t id;   /* of the event in its data set: its noise does not depend on the batch it is in */
 };
 
 struct objective_class {

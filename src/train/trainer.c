@@ -169,6 +169,7 @@ static void set_loss(smurf_trainer *t)
     o->low = t->frame->low;
     o->log_axis = c->scale == SMURF_SCALE_LOG;
     if (mle) smurf_gauss_legendre(o->points, o->node, o->weight);
+    t->loss.rival = smurf_rival_config(c);
     t->loss.alpha = c->alpha;
     t->loss.smoothing = c->smoothing;
     t->loss.type_at_truth = c->type_at_truth != 0;
@@ -198,7 +199,9 @@ static smurf_status make_memory(smurf_trainer *t, smurf_error *err)
 {
     size_t rows = t->train.longest_batch_events > t->dev.longest_batch_events ? t->train.longest_batch_events
                                                                               : t->dev.longest_batch_events;
-    size_t memory = smurf_loss_memory_f32(&t->frame->model, &t->loss, rows, t->threads);
+    const struct rival_class *rival = t->frame->model.rival;
+    size_t memory = rival ? rival->memory(&t->frame->model, &t->loss.rival, rows + 1, t->threads)
+                          : smurf_loss_memory_f32(&t->frame->model, &t->loss, rows, t->threads);
     struct feed widest = t->train;
     widest.longest_batch_events = rows;
     if (t->dev.longest_batch_targets > widest.longest_batch_targets)
@@ -340,6 +343,14 @@ static void update(smurf_trainer *t, double factor)
     }
 }
 
+/* The loss of a batch, by the model's own where it has one. */
+static struct loss loss_of(const smurf_trainer *t, const struct op_run *run, const struct model *model,
+                           const float *slab, const struct batch *batch, float *grad)
+{
+    if (model->rival) return model->rival->loss(run, model, &t->loss.rival, slab, batch, t->memory, grad);
+    return smurf_loss_of_batch_f32(run, model, t->objective, &t->loss, slab, batch, t->memory, grad);
+}
+
 /* The last epochs go without dropout: the law that is used has none, and must fit without. */
 static bool settles(const smurf_train_config *c, size_t epoch)
 {
@@ -359,8 +370,7 @@ smurf_status smurf_trainer_step(smurf_trainer *t, double *loss, int *last, smurf
     smurf_serial_enter();
     struct model model = t->frame->model;
     if (settles(&t->frame->config, t->at.epoch + 1)) model.shape.dropout = 0;
-    struct loss sum = smurf_loss_of_batch_f32(&run, &model, t->objective, &t->loss, t->slab[SLAB_WEIGHT], &batch,
-                                              t->memory, t->slab[SLAB_GRADIENT]);
+    struct loss sum = loss_of(t, &run, &model, t->slab[SLAB_WEIGHT], &batch, t->slab[SLAB_GRADIENT]);
     double total = t->loss.alpha * sum.time + sum.type;
     double norm = smurf_gradient_norm(slab_size(t), t->slab[SLAB_GRADIENT], t->threads);
     smurf_serial_leave();
@@ -397,8 +407,7 @@ static struct loss dev_loss(smurf_trainer *t)
     smurf_serial_enter();
     for (size_t b = 0; b < smurf_feed_batches(&t->dev); b++) {
         struct batch batch = smurf_feed_fill(&t->dev, b, &t->room);
-        struct loss part =
-            smurf_loss_of_batch_f32(&run, &still, t->objective, &t->loss, current(t), &batch, t->memory, NULL);
+        struct loss part = loss_of(t, &run, &still, current(t), &batch, NULL);
         sum.time += part.time;
         sum.type += part.type;
         sum.right += part.right;

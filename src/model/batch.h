@@ -1,0 +1,35 @@
+/*
+ * batch.h - what a step of training works on: events, the gaps to be predicted, and the sums that come out.
+ */
+#ifndef SMURF_MODEL_BATCH_H
+#define SMURF_MODEL_BATCH_H
+
+#include "model/encoder.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One predicted gap. */
+struct target {
+    size_t row;   /* of the batch: the law is that of this row */
+    double gap;   /* on the law's axis */
+    double limit; /* the end of observation on the same axis, seen from the same event; NaN: unknown */
+    uint32_t type;
+    bool censored; /* nothing came until `gap`, the end of observation: no type */
+    uint64_t id;   /* of the event in its data set: its noise does not depend on the batch it is in */
+};
+
+struct batch {
+    struct encoder_input input;
+    const struct target *target;
+    size_t targets;
+};
+
+/* Sums over the targets of a batch. */
+struct loss {
+    double time, type;  /* objective (without alpha); cross-entropy */
+    double right;       /* types predicted right, at the points of the type loss */
+    size_t gaps, typed; /* targets; those with a type */
+};
+
+#endif
