@@ -268,16 +268,20 @@ static void run_ops(void)
         {"temporal encoding", temporal, 0},
         {"Adam", adam, 0},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        double seconds[15];
-        for (int r = 0; r < 15; r++) {
+    /* In turns, after some for warming up: a slow phase of the machine hits all of them. */
+    enum { CASES = sizeof cases / sizeof *cases, WARM = 20, ROUNDS = 41 };
+    static double seconds[CASES][ROUNDS];
+    for (int r = -WARM; r < ROUNDS; r++)
+        for (size_t i = 0; i < CASES; i++) {
             double from = now();
             cases[i].run(&b);
-            seconds[r] = now() - from;
+            if (r >= 0) seconds[i][r] = now() - from;
         }
-        qsort(seconds, 15, sizeof *seconds, by_value);
+    for (size_t i = 0; i < CASES; i++) {
+        qsort(seconds[i], ROUNDS, sizeof seconds[i][0], by_value);
+        double median = seconds[i][ROUNDS / 2];
         printf("{\"kind\":\"op\",\"name\":\"%s\",\"us_per_event\":%.3f,\"mflop_per_event\":%.4f,\"gflops\":%.1f}\n",
-               cases[i].name, 1e6 * seconds[7] / N, cases[i].flops / N / 1e6, cases[i].flops / seconds[7] / 1e9);
+               cases[i].name, 1e6 * median / N, cases[i].flops / N / 1e6, cases[i].flops / median / 1e9);
     }
 }
 
