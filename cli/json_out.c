@@ -53,3 +53,12 @@ void put_number(FILE *out, double x)
     }
     fputs(text, out);
 }
+
+/* Up to nine digits. */
+void put_rounded(FILE *out, double x)
+{
+    if (isfinite(x))
+        fprintf(out, "%.9g", x);
+    else
+        fputs("null", out);
+}

@@ -10,5 +10,7 @@
 void put_string(FILE *out, const char *text);
 /* The shortest decimal that reads back as x; null where x is not finite. */
 void put_number(FILE *out, double x);
+/* Up to nine digits, for what was computed rather than given; null where x is not finite. */
+void put_rounded(FILE *out, double x);
 
 #endif

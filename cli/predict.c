@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "modelfile.h"
 #include "show_forecast.h"
+#include "show_summary.h"
 #include "stream.h"
 #include "terminal.h"
 
@@ -59,11 +60,11 @@ static int smaller_first(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* A quantile of sorted draws of which some are infinite. */
+/* Of sorted draws, of which some are infinite: the least x with that share of them at or below it. */
 static double quantile_of(const double *x, size_t n, double level)
 {
-    size_t i = (size_t)(level * (double)n);
-    return x[i < n ? i : n - 1];
+    size_t i = (size_t)ceil(level * (double)n);
+    return x[i > n ? n - 1 : i ? i - 1 : 0];
 }
 
 /* Levels of the ends of an interval. */
@@ -117,6 +118,17 @@ static smurf_status answer_target(struct desk *d, smurf_forecast *f, double sinc
     return SMURF_OK;
 }
 
+/* What there is no telling of an empty sequence. */
+static void leave_open(const struct question *q, struct answer *a)
+{
+    a->target_median = a->target_seen = NAN;
+    for (size_t i = 0; i < q->levels; i++) {
+        a->conformal[i] = (struct interval){0, INFINITY};
+        a->target_interval[i] = (struct interval){NAN, NAN};
+    }
+    for (size_t i = 0; i < q->horizons; i++) a->target_within[i] = NAN;
+}
+
 /* Asks for everything; answers are counted from now, `since` after the last event. */
 static smurf_status ask(struct desk *d, smurf_forecast *f, double since, struct answer *a, smurf_error *err)
 {
@@ -125,14 +137,15 @@ static smurf_status ask(struct desk *d, smurf_forecast *f, double since, struct 
     smurf_status status = since > 0 ? smurf_forecast_silence(f, since, err) : SMURF_OK;
     if (!status) status = smurf_forecast_quantile(f, &half, &a->median, 1, err);
     if (!status) status = smurf_forecast_mean(f, &a->mean, err);
-    a->median -= since;
-    a->mean -= since;
+    /* Rounding must not put what comes next before now. */
+    a->median = fmax(a->median - since, 0);
+    a->mean = fmax(a->mean - since, 0);
     for (size_t i = 0; i < q->levels && !status; i++) {
         double end[2], gap[2];
         ends_of(q, i, end);
         status = smurf_forecast_quantile(f, end, gap, 2, err);
-        a->interval[i] = (struct interval){q->sides == 2 ? gap[0] - since : 0, gap[1] - since};
-        if (status || !q->conformal) continue;
+        a->interval[i] = (struct interval){q->sides == 2 ? fmax(gap[0] - since, 0) : 0, fmax(gap[1] - since, 0)};
+        if (status || !q->conformal || !a->has_last) continue;
         status = smurf_forecast_conformal(f, q->level[i], q->sides, gap, err);
         a->conformal[i] = (struct interval){gap[0], gap[1]};
     }
@@ -142,13 +155,8 @@ static smurf_status ask(struct desk *d, smurf_forecast *f, double since, struct 
     }
     if (!status && q->top) status = smurf_forecast_types(f, d->share, err);
     if (!status && q->top) name_types(d, a);
-    if (!status && q->target >= 0) status = answer_target(d, f, since, a, err);
+    if (!status && q->target >= 0 && a->has_last) status = answer_target(d, f, since, a, err);
     return status;
-}
-
-static smurf_moment moment_of(int64_t origin, double time)
-{
-    return moment_after((smurf_moment){origin, 0}, time);
 }
 
 /* Time from the last event to now; an error where now is before it. */
@@ -162,6 +170,12 @@ static int silence_since(const struct question *q, const char *sequence, smurf_m
                           q->now);
 }
 
+static void show_header(struct desk *d)
+{
+    if (!d->any) show_forecast_header(stdout, &d->q, d->model);
+    d->any = true;
+}
+
 static int answer(struct desk *d, smurf_forecast *f, const char *sequence, int64_t origin, double last)
 {
     struct answer a = {.sequence = sequence, .events = smurf_forecast_events(f)};
@@ -169,24 +183,25 @@ static int answer(struct desk *d, smurf_forecast *f, const char *sequence, int64
     double since = 0;
     a.has_last = a.events > 0;
     if (a.has_last) {
-        a.last = moment_of(origin, last);
+        if (!moment_after(&a.last, (smurf_moment){origin, 0}, last)) a.last = (smurf_moment){origin, 0};
         int status = silence_since(&d->q, sequence, a.last, &since);
         if (status) return status;
         a.from = d->q.now ? d->q.now_moment : a.last;
     }
-    if (!a.has_last && d->q.target >= 0)
-        return report_failure("sequence '%s' is empty: there is no next event of a type to tell", sequence);
-    if (!a.has_last && d->q.conformal)
-        return report_failure("sequence '%s' is empty: conformal intervals need a history", sequence);
+    leave_open(&d->q, &a);
     if (ask(d, f, since, &a, &err)) {
         smurf_error named = err;
         snprintf(named.message, sizeof named.message, "sequence '%.200s': %.700s", sequence, err.message);
         return report_error(&named);
     }
-    if (!d->any) show_forecast_header(stdout, &d->q, d->model);
-    d->any = true;
+    show_header(d);
     show_forecast(stdout, &d->q, d->model, &a);
     return 0;
+}
+
+static int stopped(void)
+{
+    return report_failure("stopped while forecasting");
 }
 
 /* ---- Sequences that come whole ----------------------------------------------------------------- */
@@ -214,17 +229,29 @@ static int whole_sequence(struct desk *d, const smurf_sequence *s, size_t number
         if ((i + 1) % every) continue;
         int status = answer(d, d->alone, name, s->origin, s->time[i]);
         if (status) return status;
-        if (terminal_stopped()) return 1;
+        if (terminal_stopped()) return stopped();
     }
     return 0;
 }
 
+/* Names in a table get the room they need, within reason. */
+static void fit_names(struct desk *d, const smurf_data *data)
+{
+    enum { WIDTH_MOST = 40 };
+    for (size_t i = 0; i < smurf_data_sequences(data); i++) {
+        const char *name = smurf_data_sequence(data, i)->name;
+        int width = name ? name_columns(name) : 0;
+        if (width > d->q.name_width) d->q.name_width = width < WIDTH_MOST ? width : WIDTH_MOST;
+    }
+}
+
 static int whole_data(struct desk *d, const smurf_data *data)
 {
+    if (!d->any) fit_names(d, data);
     for (size_t i = 0; i < smurf_data_sequences(data); i++) {
         int status = whole_sequence(d, smurf_data_sequence(data, i), d->unnamed++);
         if (status) return status;
-        if (terminal_stopped()) return 1;
+        if (terminal_stopped()) return stopped();
     }
     return 0;
 }
@@ -236,7 +263,11 @@ struct known {
     smurf_forecast *forecast;
     int64_t origin; /* of the first piece */
     double last;
+    size_t number; /* in order of their coming */
 };
+
+/* With so many sequences, those that are not being asked give back what answers take. */
+enum { AWAKE_MOST = 64 };
 
 static size_t hash(const char *name)
 {
@@ -275,8 +306,9 @@ static struct known *find(struct desk *d, const char *name, int64_t origin)
     if (!k->name || smurf_forecast_new(&k->forecast, d->model, d->o->history, &err)) usage_error("out of memory");
     smurf_forecast_recalibrate(k->forecast, !d->o->raw);
     smurf_forecast_clear(k->forecast, origin);
+    smurf_forecast_rest(k->forecast);
     k->origin = origin;
-    d->known_n++;
+    k->number = d->known_n++;
     return k;
 }
 
@@ -297,8 +329,9 @@ static int continue_sequence(struct desk *d, const smurf_sequence *s, size_t num
         }
         if (!d->o->every || smurf_forecast_events(k->forecast) % d->o->every) continue;
         int status = answer(d, k->forecast, k->name, k->origin, k->last);
+        if (d->known_n > AWAKE_MOST) smurf_forecast_rest(k->forecast);
         if (status) return status;
-        if (terminal_stopped()) return 1;
+        if (terminal_stopped()) return stopped();
     }
     return 0;
 }
@@ -310,27 +343,29 @@ static int take_piece(void *context, smurf_data *piece, int table)
     if (!status && !table) status = whole_data(d, piece);
     for (size_t i = 0; table && !status && i < smurf_data_sequences(piece); i++)
         status = continue_sequence(d, smurf_data_sequence(piece, i), i);
-    fflush(stdout);
-    return status;
+    return status ? status : finish_output(); /* where nobody can read on, reading on is no use */
 }
 
-static int by_name(const void *left, const void *right)
+static int by_number(const void *left, const void *right)
 {
-    return strcmp(((const struct known *)left)->name, ((const struct known *)right)->name);
+    size_t a = ((const struct known *)left)->number, b = ((const struct known *)right)->number;
+    return a < b ? -1 : a > b;
 }
 
-/* The last word on every sequence of a table, by name. */
+/* The last word on every sequence of a table, in the order of a file. */
 static int answer_known(struct desk *d)
 {
     size_t n = 0;
     int status = 0;
     for (size_t i = 0; i < d->known_room; i++)
         if (d->known[i].name) d->known[n++] = d->known[i];
-    if (n) qsort(d->known, n, sizeof *d->known, by_name);
+    if (n) qsort(d->known, n, sizeof *d->known, by_number);
     for (size_t i = n; i < d->known_room; i++) d->known[i].name = NULL;
     for (size_t i = 0; i < n && !status && !d->o->every; i++) {
         const struct known *k = &d->known[i];
         status = answer(d, k->forecast, k->name, k->origin, k->last);
+        smurf_forecast_rest(k->forecast);
+        if (!status && terminal_stopped()) status = stopped();
     }
     return status;
 }
@@ -371,6 +406,13 @@ static enum show_format format_of(const char *word)
     return SHOW_JSONL;
 }
 
+static int is_number(const char *text)
+{
+    char *end;
+    strtod(text, &end);
+    return *text && !*end;
+}
+
 static void set_question(struct desk *d)
 {
     const struct predict_options *o = d->o;
@@ -387,11 +429,18 @@ static void set_question(struct desk *d)
     q->steps = o->steps ? o->steps : 1;
     q->now = o->now;
     smurf_error err;
+    if (o->now && is_number(o->now) == smurf_model_is_calendar(d->model))
+        usage_error(is_number(o->now) ? "--now %s is a number, and the model's times are dates such as 2024-01-31T12:00"
+                                      : "--now '%s' is no number, and the model's times are numbers",
+                    o->now);
     if (o->now && smurf_moment_parse(&q->now_moment, o->now, &err)) usage_error("--now: %s", err.message);
     if (o->now && o->conformal)
         usage_error("conformal intervals hold for all gaps together: ask for them without --now");
     q->unit = smurf_model_is_calendar(d->model) ? "s" : smurf_model_unit(d->model);
     q->calendar = smurf_model_is_calendar(d->model);
+    if (q->conformal && smurf_model_calibration(d->model)->conformal == 0)
+        report_warning("the model was not calibrated, so that conformal intervals are infinite (train it with "
+                       "--recalibrate on)");
 }
 
 static int predict(const struct predict_options *o, smurf_model *model, char **argv)
@@ -416,6 +465,7 @@ static int predict(const struct predict_options *o, smurf_model *model, char **a
         if (!status) status = modelfile_match(model, own);
         if (!status) status = whole_data(&d, own);
     }
+    if (!status && d.q.format == SHOW_CSV) show_header(&d);
     terminal_clear();
     smurf_split_release(&split);
     smurf_forecast_free(d.alone);

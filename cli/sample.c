@@ -4,6 +4,7 @@
 #include "json_out.h"
 #include "modelfile.h"
 #include "show_forecast.h"
+#include "show_summary.h"
 #include "terminal.h"
 
 #include <inttypes.h>
@@ -27,7 +28,9 @@ struct desk {
     size_t levels;
     double *room; /* (paths) */
     bool any;
+    int name_width; /* columns for names of sequences in a table */
 };
+enum { NAME_WIDTH = 14, NAME_MOST = 40, WHAT_WIDTH = 5, WHICH_WIDTH = 16 };
 
 static int smaller_first(const void *left, const void *right)
 {
@@ -57,30 +60,32 @@ static void header(struct desk *d)
     d->any = true;
     if (d->format == SHOW_CSV) {
         fputs("sequence,what,which", stdout);
-        for (size_t i = 0; i < d->levels; i++) printf(",q%g", d->level[i]);
+        for (size_t i = 0; i < d->levels; i++) printf(",q%.12g", d->level[i]);
         puts(",mean");
         return;
     }
     const char *unit = smurf_model_is_calendar(d->model) ? "s" : smurf_model_unit(d->model);
     printf("%zu futures; times in %s after the last event\n", d->o->paths, unit[0] ? unit : "the data's unit");
-    printf("%-14s %-22s", "sequence", "");
-    for (size_t i = 0; i < d->levels; i++) printf(" %9g%%", 100 * d->level[i]);
+    printf("%-*s %*s", d->name_width, "sequence", WHAT_WIDTH + 1 + WHICH_WIDTH, "");
+    for (size_t i = 0; i < d->levels; i++) printf(" %9.7g%%", 100 * d->level[i]);
     puts("       mean");
 }
 
 /* One line: quantiles and the mean of d->room (n). */
 static void line(struct desk *d, const char *sequence, const char *what, const char *which, size_t n)
 {
+    void (*put)(FILE *, double) = d->format == SHOW_CSV ? put_csv_number : put_rounded;
     double sum = 0;
     for (size_t i = 0; i < n; i++) sum += d->room[i];
     qsort(d->room, n, sizeof *d->room, smaller_first);
     header(d);
     if (d->format == SHOW_TABLE) {
-        char text[64];
-        snprintf(text, sizeof text, "%s %s", what, which);
-        printf("%-14s %-22s", sequence, text);
-        for (size_t i = 0; i < d->levels; i++) printf(" %10.4g", quantile_of(d->room, n, d->level[i]));
-        printf(" %10.4g\n", sum / (double)n);
+        char text[32];
+        put_name(stdout, sequence, d->name_width);
+        printf(" %s ", what);
+        put_name(stdout, which, WHICH_WIDTH);
+        for (size_t i = 0; i < d->levels; i++) printf(" %10s", gap_text(text, quantile_of(d->room, n, d->level[i])));
+        printf(" %10s\n", gap_text(text, sum / (double)n));
         return;
     }
     if (d->format == SHOW_CSV) {
@@ -95,15 +100,11 @@ static void line(struct desk *d, const char *sequence, const char *what, const c
         fputs(",\"quantiles\":[", stdout);
     }
     for (size_t i = 0; i < d->levels; i++) {
-        double q = quantile_of(d->room, n, d->level[i]);
         if (d->format == SHOW_CSV || i) fputc(',', stdout);
-        if (d->format == SHOW_CSV && !isfinite(q))
-            fputs("inf", stdout);
-        else
-            put_number(stdout, q);
+        put(stdout, quantile_of(d->room, n, d->level[i]));
     }
     fputs(d->format == SHOW_CSV ? "," : "],\"mean\":", stdout);
-    put_number(stdout, sum / (double)n);
+    put(stdout, sum / (double)n);
     fputs(d->format == SHOW_CSV ? "\n" : "}\n", stdout);
 }
 
@@ -165,7 +166,7 @@ static void show_paths(struct desk *d, const smurf_futures *futures, const char 
         printf(",\"path\":%zu,\"time_since_last\":[", i);
         for (size_t j = 0; j < n; j++) {
             fputs(j ? "," : "", stdout);
-            put_number(stdout, time[j]);
+            put_rounded(stdout, time[j]);
         }
         fputs("],\"type\":[", stdout);
         for (size_t j = 0; j < n; j++) {
@@ -219,13 +220,24 @@ static int sample(struct desk *d, smurf_data *data)
     if (status) return status;
     if (smurf_forecast_new(&f, d->model, d->o->history, &err)) return report_error(&err);
     smurf_forecast_recalibrate(f, !d->o->raw);
+    d->name_width = NAME_WIDTH;
+    for (size_t i = 0; i < smurf_data_sequences(data); i++) {
+        const char *name = smurf_data_sequence(data, i)->name;
+        int width = name ? name_columns(name) : 0;
+        if (width > d->name_width) d->name_width = width < NAME_MOST ? width : NAME_MOST;
+    }
     for (size_t i = 0; i < smurf_data_sequences(data) && !status; i++) {
         const smurf_sequence *s = smurf_data_sequence(data, i);
-        if (s->length == 0)
+        if (s->length == 0 && s->name)
+            report_warning("sequence '%.200s' is empty: there is nothing to go on from", s->name);
+        else if (s->length == 0)
             report_warning("sequence %zu is empty: there is nothing to go on from", i);
         else
             status = sample_sequence(d, f, s, i);
+        if (!status && terminal_stopped()) status = report_failure("stopped while drawing futures");
+        if (!status && ferror(stdout)) status = finish_output();
     }
+    if (!status && !d->o->show_paths && d->format == SHOW_CSV) header(d);
     smurf_forecast_free(f);
     return status;
 }
@@ -244,6 +256,7 @@ int command_sample(int argc, char **argv)
                                .levels = "0.05,0.25,0.5,0.75,0.95",
                                .format = "table",
                                .paths = 200,
+                               .until = NAN,
                                .events = NOT_GIVEN};
     /* clang-format off */
     const struct option options[] = {
@@ -251,7 +264,7 @@ int command_sample(int argc, char **argv)
         {0, "count", OPTION_COUNT, &o.events, "N", "events of each future at most (default: 5, or no limit with --until)"},
         {0, "paths", OPTION_COUNT, &o.paths, "N", "futures of each sequence (default: 200)"},
         {0, "quantiles", OPTION_TEXT, &o.levels, "LEVELS", "with commas (default: 0.05,0.25,0.5,0.75,0.95)"},
-        {0, "show-paths", OPTION_FLAG, &o.show_paths, NULL, "the futures themselves, one JSON object a line"},
+        {0, "show-paths", OPTION_FLAG, &o.show_paths, NULL, "the futures themselves, always as JSON Lines"},
         {0, "history", OPTION_COUNT, &o.history, "N", "events to look back at (default: all)"},
         {0, "no-recalibrate", OPTION_FLAG, &o.raw, NULL, "the law as it was trained, without its map of levels"},
         {0, "format", OPTION_TEXT, &o.format, "FORMAT", "table, csv or jsonl (default: table)"},
@@ -277,7 +290,7 @@ int command_sample(int argc, char **argv)
     parse_options(&usage, argc, argv);
     struct desk d = {.o = &o, .format = format_of(o.format)};
     d.levels = parse_numbers("quantiles", o.levels, 0, 1, d.level, LEVELS_MOST);
-    if (o.until < 0) usage_error("--until takes a time after the last event, above 0");
+    if (o.until <= 0) usage_error("--until takes a time after the last event, above 0");
     if (o.paths == 0) usage_error("--paths takes a number above 0");
     if (o.events == NOT_GIVEN) o.events = o.until > 0 ? 0 : 5;
     if (o.events == 0 && !(o.until > 0)) usage_error("futures need an end: --until TIME or --count N");
@@ -286,7 +299,7 @@ int command_sample(int argc, char **argv)
     int status = modelfile_open(&model, argv);
     if (status) return status;
     d.model = model;
-    d.room = malloc(o.paths * sizeof *d.room);
+    d.room = calloc(o.paths, sizeof *d.room);
     if (!d.room) usage_error("out of memory");
     if (smurf_model_type_name(model, 0) && !o.data.types) o.data.types = "words";
     status = dataset_load(&split, argv[1], &o.data);

@@ -8,12 +8,23 @@
 #include <math.h>
 #include <string.h>
 
-smurf_moment moment_after(smurf_moment from, double gap)
+bool moment_after(smurf_moment *out, smurf_moment from, double gap)
 {
     double whole = floor(gap), fraction = from.fraction + (gap - whole);
     if (fraction >= 1) whole += 1, fraction -= 1;
-    if (!(fabs(whole) < 9e18)) return (smurf_moment){INT64_MAX, 0};
-    return (smurf_moment){from.whole + (int64_t)whole, fraction};
+    if (!(fabs(whole) < 9e18)) return false;
+    out->fraction = fraction;
+    return !__builtin_add_overflow(from.whole, (int64_t)whole, &out->whole);
+}
+
+/* The median on the data's clock; NULL where there is none, or none that could be read again. */
+static const char *median_text(char out[MOMENT_TEXT], const struct question *q, const struct answer *a)
+{
+    const int64_t year_10000 = 253402300800;
+    smurf_moment moment;
+    if (!a->has_last || !moment_after(&moment, a->from, a->median)) return NULL;
+    if (q->calendar && moment.whole >= year_10000) return NULL;
+    return moment_text(out, moment, q->calendar);
 }
 
 static const char *type_text(char out[24], const smurf_model *model, int64_t type)
@@ -26,72 +37,129 @@ static const char *type_text(char out[24], const smurf_model *model, int64_t typ
 
 /* ---- Table ----------------------------------------------------------------------------------- */
 
-enum { NAME_WIDTH = 14, GAP_WIDTH = 10 };
+enum { NAME_WIDTH = 14, GAP_WIDTH = 10, WITHIN_WIDTH = 9, TARGET_MOST = 24 };
 
 /* Four digits, without an exponent where that is readable. */
-static const char *gap_text(char out[32], double x)
+const char *gap_text(char out[32], double x)
 {
+    int before = x > 0 && isfinite(x) ? (int)floor(log10(x)) + 1 : 1; /* digits before the point */
     if (!isfinite(x))
-        snprintf(out, 32, "inf");
-    else if (x == 0 || (x >= 1e-3 && x < 1e6))
-        snprintf(out, 32, "%.*f", x >= 1000 ? 0 : x >= 100 ? 1 : x >= 10 ? 2 : x >= 1 ? 3 : 4, x);
+        snprintf(out, 32, isnan(x) ? "-" : "inf");
+    else if (x == 0 || (x >= 1e-3 && x < 1e9))
+        snprintf(out, 32, "%.*f", before < 4 ? 4 - before : 0, x);
     else
         snprintf(out, 32, "%.3g", x);
     return out;
 }
 
-static void put_gap(FILE *out, double x)
+static void put_right(FILE *out, const char *text, int width)
+{
+    int columns = name_columns(text);
+    fprintf(out, " %*s", columns < width ? width - columns : 0, "");
+    put_name(out, text, columns < width ? columns : width);
+}
+
+static void put_gap(FILE *out, double x, int width)
 {
     char text[32];
-    fprintf(out, " %*s", GAP_WIDTH, gap_text(text, x));
+    put_right(out, gap_text(text, x), width);
 }
 
-static void put_range(FILE *out, const struct interval *i)
+static void put_ranges(FILE *out, const struct interval *x, size_t n)
 {
-    char low[32], high[32], text[72];
-    snprintf(text, sizeof text, "%s..%s", gap_text(low, i->low), gap_text(high, i->high));
-    fprintf(out, " %*s", 2 * GAP_WIDTH, text);
+    for (size_t i = 0; i < n; i++) {
+        char low[32], high[32], text[72];
+        snprintf(text, sizeof text, "%s..%s", gap_text(low, x[i].low), gap_text(high, x[i].high));
+        put_right(out, text, 2 * GAP_WIDTH);
+    }
 }
 
-static void range_title(FILE *out, double level, const char *kind)
+static void put_range_titles(FILE *out, const struct question *q, const char *kind)
 {
-    char text[64];
-    snprintf(text, sizeof text, "%g%%%s", 100 * level, kind);
-    fprintf(out, " %*s", 2 * GAP_WIDTH, text);
+    for (size_t i = 0; i < q->levels; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "%.9g%%%s", 100 * q->level[i], kind);
+        put_right(out, text, 2 * GAP_WIDTH);
+    }
+}
+
+/* Over the probability of a horizon; returns the width of its column. */
+static int within_title(char out[48], double horizon)
+{
+    int n = snprintf(out, 48, "P(<%.9g)", horizon);
+    return n > WITHIN_WIDTH ? n : WITHIN_WIDTH;
+}
+
+static void put_within_titles(FILE *out, const struct question *q)
+{
+    char text[48];
+    for (size_t i = 0; i < q->horizons; i++) {
+        int width = within_title(text, q->horizon[i]);
+        put_right(out, text, width);
+    }
+}
+
+static void put_within(FILE *out, const struct question *q, const double *p)
+{
+    char text[48];
+    for (size_t i = 0; i < q->horizons; i++) {
+        int width = within_title(text, q->horizon[i]);
+        snprintf(text, sizeof text, isnan(p[i]) ? "-" : "%.1f%%", 100 * p[i]);
+        put_right(out, text, width);
+    }
+}
+
+/* Over the time to the target type. */
+static int target_title(char out[128], const struct question *q, const smurf_model *model)
+{
+    char name[24];
+    snprintf(out, 128, "next %s", type_text(name, model, q->target));
+    int columns = name_columns(out);
+    return columns < GAP_WIDTH ? GAP_WIDTH : columns > TARGET_MOST ? TARGET_MOST : columns;
+}
+
+static int name_width(const struct question *q)
+{
+    return q->name_width > NAME_WIDTH ? q->name_width : NAME_WIDTH;
 }
 
 static void table_header(FILE *out, const struct question *q, const smurf_model *model)
 {
-    char text[96], name[24];
+    char text[128];
     fprintf(out, "next event, in %s after %s\n", q->unit[0] ? q->unit : "the data's unit of time",
             q->now ? "now" : "the last event");
-    fprintf(out, "%-*s %6s %*s", NAME_WIDTH, "sequence", "events", GAP_WIDTH, "median");
-    for (size_t i = 0; i < q->levels; i++) range_title(out, q->level[i], "");
-    for (size_t i = 0; q->conformal && i < q->levels; i++) range_title(out, q->level[i], " conformal");
-    for (size_t i = 0; i < q->horizons; i++) {
-        snprintf(text, sizeof text, "P(<%g)", q->horizon[i]);
-        fprintf(out, " %9s", text);
-    }
+    fprintf(out, "%-*s %6s %*s", name_width(q), "sequence", "events", GAP_WIDTH, "median");
+    put_range_titles(out, q, "");
+    if (q->conformal) put_range_titles(out, q, " conformal");
+    put_within_titles(out, q);
     if (q->target >= 0) {
-        snprintf(text, sizeof text, "next %s", type_text(name, model, q->target));
-        fprintf(out, " %*s", GAP_WIDTH, text);
-        for (size_t i = 0; i < q->levels; i++) range_title(out, q->level[i], "");
+        int width = target_title(text, q, model);
+        put_right(out, text, width);
+        put_range_titles(out, q, "");
+        put_within_titles(out, q);
     }
     fputs(q->top ? "  types\n" : "\n", out);
 }
 
-static void table_row(FILE *out, const struct question *q, const struct answer *a)
+static void table_row(FILE *out, const struct question *q, const smurf_model *model, const struct answer *a)
 {
-    fprintf(out, "%-*s %6zu", NAME_WIDTH, a->sequence, a->events);
-    put_gap(out, a->median);
-    for (size_t i = 0; i < q->levels; i++) put_range(out, &a->interval[i]);
-    for (size_t i = 0; q->conformal && i < q->levels; i++) put_range(out, &a->conformal[i]);
-    for (size_t i = 0; i < q->horizons; i++) fprintf(out, " %8.1f%%", 100 * a->within[i]);
+    char text[128];
+    put_name(out, a->sequence, name_width(q));
+    fprintf(out, " %6zu", a->events);
+    put_gap(out, a->median, GAP_WIDTH);
+    put_ranges(out, a->interval, q->levels);
+    if (q->conformal) put_ranges(out, a->conformal, q->levels);
+    put_within(out, q, a->within);
     if (q->target >= 0) {
-        put_gap(out, a->target_median);
-        for (size_t i = 0; i < q->levels; i++) put_range(out, &a->target_interval[i]);
+        put_gap(out, a->target_median, target_title(text, q, model));
+        put_ranges(out, a->target_interval, q->levels);
+        put_within(out, q, a->target_within);
     }
-    for (size_t i = 0; i < a->types; i++) fprintf(out, "%s%s %.0f%%", i ? ", " : "  ", a->type[i], 100 * a->share[i]);
+    for (size_t i = 0; i < a->types; i++) {
+        fputs(i ? ", " : "  ", out);
+        put_name(out, a->type[i], name_columns(a->type[i]));
+        fprintf(out, " %.0f%%", 100 * a->share[i]);
+    }
     fputc('\n', out);
 }
 
@@ -111,26 +179,43 @@ void put_csv_text(FILE *out, const char *text)
     fputc('"', out);
 }
 
+void put_csv_number(FILE *out, double x)
+{
+    if (isfinite(x))
+        put_rounded(out, x);
+    else if (!isnan(x))
+        fputs(x > 0 ? "inf" : "-inf", out);
+}
+
 static void csv_number(FILE *out, double x)
 {
     fputc(',', out);
-    if (isfinite(x))
-        put_number(out, x);
-    else
-        fputs("inf", out);
+    put_csv_number(out, x);
+}
+
+/* Names of the columns of intervals, and of probabilities. */
+static void csv_level_names(FILE *out, const struct question *q, const char *before)
+{
+    for (size_t i = 0; i < q->levels; i++)
+        fprintf(out, ",%slow_%.12g,%shigh_%.12g", before, q->level[i], before, q->level[i]);
+}
+
+static void csv_within_names(FILE *out, const struct question *q, const char *before)
+{
+    for (size_t i = 0; i < q->horizons; i++) fprintf(out, ",%swithin_%.12g", before, q->horizon[i]);
 }
 
 static void csv_header(FILE *out, const struct question *q)
 {
     fputs("sequence,events,last,from,median_time,median,mean", out);
-    for (size_t i = 0; i < q->levels; i++) fprintf(out, ",low_%g,high_%g", q->level[i], q->level[i]);
-    for (size_t i = 0; q->conformal && i < q->levels; i++)
-        fprintf(out, ",conformal_low_%g,conformal_high_%g", q->level[i], q->level[i]);
-    for (size_t i = 0; i < q->horizons; i++) fprintf(out, ",within_%g", q->horizon[i]);
+    csv_level_names(out, q, "");
+    if (q->conformal) csv_level_names(out, q, "conformal_");
+    csv_within_names(out, q, "");
     if (q->target >= 0) {
         fputs(",target_median", out);
-        for (size_t i = 0; i < q->levels; i++) fprintf(out, ",target_low_%g,target_high_%g", q->level[i], q->level[i]);
-        for (size_t i = 0; i < q->horizons; i++) fprintf(out, ",target_within_%g", q->horizon[i]);
+        csv_level_names(out, q, "target_");
+        csv_within_names(out, q, "target_");
+        fputs(",target_seen", out);
     }
     for (size_t i = 1; i <= q->top; i++) fprintf(out, ",type_%zu,share_%zu", i, i);
     fputc('\n', out);
@@ -147,10 +232,12 @@ static void csv_intervals(FILE *out, const struct interval *x, size_t n)
 static void csv_row(FILE *out, const struct question *q, const struct answer *a)
 {
     char text[MOMENT_TEXT];
+    const char *median;
     put_csv_text(out, a->sequence);
     fprintf(out, ",%zu,%s", a->events, a->has_last ? moment_text(text, a->last, q->calendar) : "");
     fprintf(out, ",%s", a->has_last ? moment_text(text, a->from, q->calendar) : "");
-    fprintf(out, ",%s", a->has_last ? moment_text(text, moment_after(a->from, a->median), q->calendar) : "");
+    median = median_text(text, q, a);
+    fprintf(out, ",%s", median ? median : "");
     csv_number(out, a->median);
     csv_number(out, a->mean);
     csv_intervals(out, a->interval, q->levels);
@@ -160,12 +247,13 @@ static void csv_row(FILE *out, const struct question *q, const struct answer *a)
         csv_number(out, a->target_median);
         csv_intervals(out, a->target_interval, q->levels);
         for (size_t i = 0; i < q->horizons; i++) csv_number(out, a->target_within[i]);
+        csv_number(out, a->target_seen);
     }
     for (size_t i = 0; i < q->top; i++) {
         fputc(',', out);
         if (i < a->types) put_csv_text(out, a->type[i]);
         fputc(',', out);
-        if (i < a->types) put_number(out, a->share[i]);
+        if (i < a->types) put_csv_number(out, a->share[i]);
     }
     fputc('\n', out);
 }
@@ -181,17 +269,17 @@ static void json_moment(FILE *out, const char *key, smurf_moment moment, int cal
 static void json_number(FILE *out, const char *key, double x)
 {
     fprintf(out, ",\"%s\":", key);
-    put_number(out, x);
+    put_rounded(out, x);
 }
 
 static void json_intervals(FILE *out, const char *key, const struct question *q, const struct interval *x)
 {
     fprintf(out, ",\"%s\":[", key);
     for (size_t i = 0; i < q->levels; i++) {
-        fprintf(out, "%s{\"level\":%g,\"low\":", i ? "," : "", q->level[i]);
-        put_number(out, x[i].low);
+        fprintf(out, "%s{\"level\":%.12g,\"low\":", i ? "," : "", q->level[i]);
+        put_rounded(out, x[i].low);
         fputs(",\"high\":", out);
-        put_number(out, x[i].high);
+        put_rounded(out, x[i].high);
         fputc('}', out);
     }
     fputc(']', out);
@@ -205,7 +293,7 @@ static void json_within(FILE *out, const char *key, const struct question *q, co
         fprintf(out, "%s{\"horizon\":", i ? "," : "");
         put_number(out, q->horizon[i]);
         fputs(",\"p\":", out);
-        put_number(out, p[i]);
+        put_rounded(out, p[i]);
         fputc('}', out);
     }
     fputc(']', out);
@@ -226,13 +314,16 @@ static void json_target(FILE *out, const struct question *q, const smurf_model *
 
 static void json_line(FILE *out, const struct question *q, const smurf_model *model, const struct answer *a)
 {
+    char text[MOMENT_TEXT];
     fputs("{\"sequence\":", out);
     put_string(out, a->sequence);
     fprintf(out, ",\"events\":%zu", a->events);
     if (a->has_last) {
         json_moment(out, "last", a->last, q->calendar);
         json_moment(out, "from", a->from, q->calendar);
-        json_moment(out, "median_time", moment_after(a->from, a->median), q->calendar);
+        const char *median = median_text(text, q, a);
+        const char *quote = median && q->calendar ? "\"" : "";
+        fprintf(out, ",\"median_time\":%s%s%s", quote, median ? median : "null", quote);
     }
     json_number(out, "median", a->median);
     json_number(out, "mean", a->mean);
@@ -261,7 +352,7 @@ void show_forecast_header(FILE *out, const struct question *q, const smurf_model
 void show_forecast(FILE *out, const struct question *q, const smurf_model *model, const struct answer *a)
 {
     if (q->format == SHOW_TABLE)
-        table_row(out, q, a);
+        table_row(out, q, model, a);
     else if (q->format == SHOW_CSV)
         csv_row(out, q, a);
     else

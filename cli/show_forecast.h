@@ -29,6 +29,7 @@ struct question {
     smurf_moment now_moment;
     const char *unit;
     int calendar;
+    int name_width; /* columns for names of sequences in a table; 0: the usual */
 };
 
 struct interval {
@@ -47,7 +48,7 @@ struct answer {
     size_t types;                 /* that are named */
     const char *type[TOP_MOST];
     double share[TOP_MOST];
-    /* of the target type; infinite where it did not come within the futures drawn */
+    /* of the target type; infinite where it did not come within the futures drawn, NaN where there is no telling */
     double target_median;
     struct interval target_interval[LEVELS_MOST];
     double target_within[HORIZONS_MOST], target_seen; /* share of the futures in which it came */
@@ -56,9 +57,13 @@ struct answer {
 void show_forecast_header(FILE *out, const struct question *question, const smurf_model *model);
 void show_forecast(FILE *out, const struct question *question, const smurf_model *model, const struct answer *answer);
 
-/* from + gap on the user's clock. */
-smurf_moment moment_after(smurf_moment from, double gap);
+/* from + gap on the user's clock; false where that is beyond it. */
+bool moment_after(smurf_moment *out, smurf_moment from, double gap);
 /* A field of CSV: quoted where it must be. */
 void put_csv_text(FILE *out, const char *text);
+/* A field of CSV: up to nine digits, "inf" or "-inf", empty where x is NaN. */
+void put_csv_number(FILE *out, double x);
+/* For a table, in 10 columns at most, or "inf", "-". */
+const char *gap_text(char out[32], double x);
 
 #endif

@@ -109,12 +109,16 @@ const char *moment_text(char out[MOMENT_TEXT], smurf_moment moment, int calendar
 
 /* ---- Text ------------------------------------------------------------------------------------ */
 
-/* Writes a name in exactly `columns` columns, one a character, cut with '~' where it is longer. Control
-   characters become '?'. */
-static void put_name(FILE *out, const char *name, int columns)
+int name_columns(const char *name)
 {
-    int length = 0, used = 0;
+    int length = 0;
     for (const char *c = name; *c; c++) length += ((unsigned char)*c & 0xc0) != 0x80;
+    return length;
+}
+
+void put_name(FILE *out, const char *name, int columns)
+{
+    int length = name_columns(name), used = 0;
     int keep = length > columns ? columns - 1 : length;
     for (const char *c = name; *c; c++) {
         if (((unsigned char)*c & 0xc0) != 0x80 && used++ == keep) break;

@@ -22,4 +22,10 @@ void show_summary_json(FILE *out, const char *title, const smurf_data *data, con
 enum { MOMENT_TEXT = 64 };
 const char *moment_text(char out[MOMENT_TEXT], smurf_moment moment, int calendar);
 
+/* A name in exactly `columns` columns, one a character, cut with '~' where it is longer. Control characters become '?'.
+ */
+void put_name(FILE *out, const char *name, int columns);
+/* How many it takes. */
+int name_columns(const char *name);
+
 #endif

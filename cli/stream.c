@@ -1,33 +1,52 @@
-/* stream.c - see stream.h. */
+/*
+ * stream.c - see stream.h. What the input is, is told by its first characters, or by --from; a piece ends where a
+ * record does: a row whose quotes are closed, a line behind a whole value of JSON.
+ */
 #include "stream.h"
 
 #include "terminal.h"
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Read at a time; a line longer than LINE_MOST is refused. */
-enum { BLOCK = 1 << 16, LINE_MOST = 1 << 28 };
+/* Read at a time; a record longer than half of RECORD_MOST is refused. */
+enum { BLOCK = 1 << 16, RECORD_MOST = 1 << 28 };
+
+enum kind {
+    UNKNOWN,
+    WHOLE,  /* taken at its end: gzip, pickle, RMTPP text, an array of JSON */
+    TABLE,  /* a header, then an event a row */
+    VALUES, /* values of JSON, of which the first has not come yet */
+    LINES,  /* of JSON, a sequence each */
+    ROWS,   /* of JSON, an event each */
+};
 
 struct stream {
     const struct dataset_options *options;
     stream_fn *take;
     void *context;
-    char *text; /* the header of a table, then lines, whole but for the last */
+    char *text; /* the header of a table, then records, whole but for the last */
     size_t n, room;
-    size_t header; /* bytes of it; 0: none yet */
-    bool known;    /* whether it is a table */
-    bool table;
+    size_t header;               /* bytes of it; 0: none yet */
+    size_t header_lines, passed; /* lines of the header; lines that were handed over, without it */
+    enum kind kind;
+    size_t scanned, cut;          /* bytes that were searched; where the last whole record of them ends */
+    char delimiter;               /* of a table; 0: not known yet */
+    bool quoted, escaped, begins; /* inside quotes; after a backslash, or a quote inside quotes; at a field's start */
+    size_t depth;                 /* of JSON */
 };
 
 static int make_room(struct stream *s)
 {
     if (s->room - s->n >= BLOCK) return 0;
     size_t room = 2 * s->room + BLOCK;
-    if (room > LINE_MOST) return report_failure("standard input has a line of more than %d bytes", LINE_MOST / 2);
+    if (room > RECORD_MOST && s->kind != WHOLE)
+        return report_failure("standard input has a line of more than %d bytes (is a closing quote missing?)",
+                              RECORD_MOST / 2);
     char *text = realloc(s->text, room);
     if (!text) return report_failure("out of memory");
     s->text = text;
@@ -35,17 +54,134 @@ static int make_room(struct stream *s)
     return 0;
 }
 
-/* The first character that is no blank tells a table from JSON. */
-static void look(struct stream *s)
+/* ---- What it is ------------------------------------------------------------------------------ */
+
+static enum kind kind_named(smurf_format format)
 {
-    size_t i = 0;
-    while (i < s->n && strchr(" \t\r\n", s->text[i])) i++;
-    if (i == s->n) return;
-    s->known = true;
-    s->table = s->text[i] != '{' && s->text[i] != '[';
+    if (format == SMURF_FORMAT_CSV || format == SMURF_FORMAT_TSV) return TABLE;
+    return format == SMURF_FORMAT_JSONL ? VALUES : format == SMURF_FORMAT_AUTO ? UNKNOWN : WHOLE;
 }
 
-/* Hands over the whole lines up to `end`; what comes after moves to the front. */
+/* The first character that is no blank tells. */
+static void look(struct stream *s)
+{
+    size_t i = s->n >= 3 && memcmp(s->text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    while (i < s->n && strchr(" \t\r\n", s->text[i]) && s->text[i]) i++;
+    if (i == s->n) return;
+    unsigned char c = (unsigned char)s->text[i];
+    if (c == '{')
+        s->kind = VALUES;
+    else if (c == 0x1f || c == 0x80 || c == '[' || c == '(' || strchr("0123456789.-", c))
+        s->kind = WHOLE;
+    else
+        s->kind = TABLE;
+}
+
+/* Whether the list that opens at `at` is one of times, by the name before it. */
+static bool lists_times(const struct stream *s, size_t at)
+{
+    const char *name = s->options->time;
+    size_t end = at;
+    while (end > 0 && strchr(" \t\r\n:", s->text[end - 1])) end--;
+    if (end < 2 || s->text[end - 1] != '"') return false;
+    size_t from = --end;
+    while (from > 0 && s->text[from - 1] != '"') from--;
+    if (name && strlen(name) == end - from && memcmp(name, s->text + from, end - from) == 0) return true;
+    for (; from + 4 <= end; from++)
+        if (memcmp(s->text + from, "time", 4) == 0) return true;
+    return false;
+}
+
+/* ---- Where records end ----------------------------------------------------------------------- */
+
+/* Values of JSON end on a line end outside all braces. The first tells sequences from events: its times are a list. */
+static void scan_json(struct stream *s)
+{
+    for (; s->scanned < s->n; s->scanned++) {
+        char c = s->text[s->scanned];
+        if (s->quoted) {
+            s->quoted = s->escaped || c != '"';
+            s->escaped = !s->escaped && c == '\\';
+        } else if (c == '"') {
+            s->quoted = true;
+        } else if (c == '{' || c == '[') {
+            if (s->kind == VALUES && s->depth == 1 && c == '[' && lists_times(s, s->scanned)) s->kind = LINES;
+            s->depth++;
+        } else if ((c == '}' || c == ']') && s->depth > 0) {
+            s->depth--;
+            if (s->kind == VALUES && s->depth == 0) s->kind = ROWS;
+        } else if (c == '\n' && s->depth == 0) {
+            s->cut = s->scanned + 1;
+        }
+    }
+}
+
+/* As the reader does: quotes open a field at its start, blanks aside, and are doubled inside. */
+static void scan_table(struct stream *s)
+{
+    for (; s->scanned < s->n; s->scanned++) {
+        char c = s->text[s->scanned];
+        if (s->quoted && !s->escaped) {
+            s->escaped = c == '"';
+            continue;
+        }
+        if (s->escaped && c == '"') {
+            s->escaped = false;
+            continue;
+        }
+        s->quoted = s->escaped = false;
+        if (c == '\n') {
+            s->cut = s->scanned + 1;
+            if (!s->header) return;
+        }
+        if (c == '"' && s->begins)
+            s->quoted = true;
+        else if (c != ' ')
+            s->begins = c == '\n' || (s->delimiter ? c == s->delimiter : c && strchr(",\t;|", c) != NULL);
+    }
+}
+
+static bool is_blank(const char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strchr(" \t\r\n", p[i]) || !p[i]) return false;
+    return true;
+}
+
+/* The header is the first record that is not empty; empty ones before it count as part of it. */
+static void scan_header(struct stream *s)
+{
+    static const char candidate[] = "\t,;|";
+    while (!s->header) {
+        size_t before = s->cut;
+        scan_table(s);
+        if (s->cut == before) return;
+        s->scanned = s->cut;
+        s->begins = true;
+        if (is_blank(s->text + before, s->cut - before)) continue;
+        s->header = s->cut;
+        for (const char *c = candidate; *c && !s->delimiter; c++)
+            if (memchr(s->text + before, *c, s->cut - before)) s->delimiter = *c;
+        if (!s->delimiter) s->delimiter = ',';
+        for (size_t i = 0; i < s->header; i++) s->header_lines += s->text[i] == '\n';
+    }
+}
+
+/* ---- Pieces ---------------------------------------------------------------------------------- */
+
+/* Lines are counted from where the piece begins; the user counts them from the beginning. */
+static int report_at_line(const struct stream *s, const smurf_error *err)
+{
+    static const char source[] = "standard input:";
+    size_t line, n = sizeof source - 1;
+    char *end;
+    if (strncmp(err->message, source, n) != 0) return report_error(err);
+    line = strtoull(err->message + n, &end, 10);
+    if (end == err->message + n || *end != ':' || line <= s->header_lines) return report_error(err);
+    return report_failure("%s%zu%s", source, line + s->passed, end);
+}
+
+/* Hands over the records up to `end`; what comes after moves to the front. */
 static int hand_over(struct stream *s, size_t end)
 {
     smurf_read_config config;
@@ -53,39 +189,41 @@ static int hand_over(struct stream *s, size_t end)
     smurf_error err;
     dataset_read_config(&config, s->options);
     config.progress = NULL;
-    if (!config.format) config.format = s->table ? SMURF_FORMAT_AUTO : SMURF_FORMAT_JSONL;
-    if (smurf_data_read_memory(&piece, s->text, end, "standard input", &config, &err)) return report_error(&err);
-    int status = s->take(s->context, piece, s->table);
+    if (!config.format && (s->kind == LINES || s->kind == ROWS)) config.format = SMURF_FORMAT_JSONL;
+    if (smurf_data_read_memory(&piece, s->text, end, "standard input", &config, &err)) return report_at_line(s, &err);
+    int status = s->take(s->context, piece, s->kind == TABLE || s->kind == ROWS);
     smurf_data_free(piece);
+    for (size_t i = s->header; i < end; i++) s->passed += s->text[i] == '\n';
     memmove(s->text + s->header, s->text + end, s->n - end);
     s->n -= end - s->header;
+    s->scanned -= end - s->header;
+    s->cut = s->header;
     return status;
-}
-
-/* The last newline before `n`, counted from after the header; 0: there is none. */
-static size_t last_line_end(const struct stream *s)
-{
-    for (size_t i = s->n; i > s->header; i--)
-        if (s->text[i - 1] == '\n') return i;
-    return 0;
 }
 
 static int work_off(struct stream *s, bool at_end)
 {
-    if (!s->known) look(s);
-    if (!s->known) return 0;
-    if (s->table && !s->header) {
-        const char *newline = memchr(s->text, '\n', s->n);
-        if (!newline) return at_end ? hand_over(s, s->n) : 0;
-        s->header = (size_t)(newline - s->text) + 1;
+    if (s->kind == UNKNOWN) look(s);
+    if (s->kind == TABLE && !s->header) scan_header(s);
+    if (s->kind == TABLE && s->header) scan_table(s);
+    if (s->kind >= VALUES) scan_json(s);
+    if (at_end) {
+        s->scanned = s->n;
+        bool none = s->passed == 0; /* then the reader says what is missing */
+        return none || !is_blank(s->text + s->header, s->n - s->header) ? hand_over(s, s->n) : 0;
     }
-    size_t end = at_end ? s->n : last_line_end(s);
-    return end > s->header ? hand_over(s, end) : 0;
+    if (s->kind == UNKNOWN || s->kind == WHOLE || s->cut <= s->header) return 0;
+    /* Empty lines alone are no piece. */
+    return is_blank(s->text + s->header, s->cut - s->header) ? 0 : hand_over(s, s->cut);
 }
 
 int stream_input(const struct dataset_options *options, stream_fn *take, void *context)
 {
-    struct stream s = {.options = options, .take = take, .context = context};
+    struct stream s = {.options = options,
+                       .take = take,
+                       .context = context,
+                       .begins = true,
+                       .kind = kind_named(dataset_format(options->from))};
     int status = 0;
     for (ssize_t n = 1; n > 0 && !status;) {
         status = make_room(&s);
@@ -95,13 +233,13 @@ int stream_input(const struct dataset_options *options, stream_fn *take, void *c
             n = 1;
             continue;
         }
-        if (n < 0) {
-            status = terminal_stopped() ? 1 : report_failure("cannot read standard input: %s", strerror(errno));
+        if (n < 0 && !terminal_stopped()) {
+            status = report_failure("cannot read standard input: %s", strerror(errno));
             break;
         }
-        s.n += (size_t)n;
-        status = work_off(&s, n == 0);
-        if (!status && terminal_stopped()) status = 1;
+        if (n > 0) s.n += (size_t)n;
+        if (n >= 0) status = work_off(&s, n == 0);
+        if (!status && terminal_stopped()) status = report_failure("stopped while reading standard input");
     }
     free(s.text);
     return status;

@@ -623,6 +623,9 @@ SMURF_API smurf_status smurf_forecast_read(smurf_forecast *forecast, const smurf
 SMURF_API smurf_status smurf_forecast_silence(smurf_forecast *forecast, double since, smurf_error *err);
 /* 0: answers come from the law before recalibration. */
 SMURF_API void smurf_forecast_recalibrate(smurf_forecast *forecast, int on);
+/* Gives back the memory that answers take, about 150 KB, until the next question; the history stays. For programs that
+   keep many forecasts. */
+SMURF_API void smurf_forecast_rest(smurf_forecast *forecast);
 SMURF_API size_t smurf_forecast_events(const smurf_forecast *forecast);
 
 /* Answers about the gap from the last event to the next, in the data's unit; with an empty history the law is that of

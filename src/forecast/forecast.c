@@ -70,6 +70,18 @@ void smurf_forecast_clear(smurf_forecast *f, int64_t origin)
     f->ready = false;
 }
 
+void smurf_forecast_rest(smurf_forecast *f)
+{
+    smurf_law_desk_release(&f->desk);
+    f->ready = false;
+}
+
+/* The desk is there again. */
+static smurf_status wake(smurf_forecast *f, smurf_error *err)
+{
+    return f->desk.model ? SMURF_OK : smurf_law_desk_init(&f->desk, f->model, err);
+}
+
 void smurf_forecast_recalibrate(smurf_forecast *f, int on)
 {
     f->raw = !on;
@@ -309,9 +321,9 @@ struct dist smurf_forecast_dist(smurf_forecast *f)
 }
 
 /* Whether there is a law to ask. */
-static smurf_status check_law(const smurf_forecast *f, smurf_error *err)
+static smurf_status check_law(smurf_forecast *f, smurf_error *err)
 {
-    if (f->events || f->model->notes.has_marginal) return SMURF_OK;
+    if (f->events || f->model->notes.has_marginal) return wake(f, err);
     return smurf_fail(
         err, SMURF_ERROR_ARGUMENT,
         "the history is empty, and the model file is of before there was a law for that: append an event");
@@ -387,11 +399,12 @@ void smurf_forecast_type_shares(smurf_forecast *f, const struct dist *dist, doub
 
 smurf_status smurf_forecast_types(smurf_forecast *f, double *share, smurf_error *err)
 {
-    (void)err;
     if (!f->events) {
         equal_shares(f, share);
         return SMURF_OK;
     }
+    smurf_status status = wake(f, err);
+    if (status) return status;
     struct dist dist = smurf_forecast_dist(f);
     smurf_serial_enter();
     smurf_forecast_type_shares(f, &dist, share);
@@ -406,6 +419,8 @@ smurf_status smurf_forecast_types_at(smurf_forecast *f, double gap, double *shar
         equal_shares(f, share);
         return SMURF_OK;
     }
+    smurf_status status = wake(f, err);
+    if (status) return status;
     law_of_next(f);
     smurf_serial_enter();
     smurf_law_desk_types(&f->desk, &gap, share, 1);
@@ -428,6 +443,8 @@ smurf_status smurf_forecast_conformal(smurf_forecast *f, double level, int sides
     double each = sides == 2 ? 1 - (1 - level) / 2 : level;
     double upper = smurf_conformal_upper(n->conformal, n->calibration.conformal, each);
     double lower = sides == 2 ? smurf_conformal_lower(n->conformal, n->calibration.conformal, each) : 0;
+    smurf_status status = wake(f, err);
+    if (status) return status;
     bool raw = f->raw;
     f->raw = true;
     struct dist dist = law_of_next(f);
