@@ -4,15 +4,17 @@
 #include "show_metrics.h"
 #include "terminal.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct eval_options {
     struct dataset_options data;
-    const char *part, *train, *sampler, *report, *figures;
+    const char *part, *train, *sampler, *steps, *report, *figures;
     int json, csv, raw, mean_gaps, no_denoise;
-    size_t draws, steps, bootstrap, examples;
-    double step;
+    size_t draws, bootstrap, examples;
+    double step; /* NaN: not given */
 };
 
 /* The options of both commands; `more` leads. */
@@ -22,9 +24,9 @@ struct eval_options {
         {0, "train", OPTION_TEXT, &(o).train, "FILE", "train data for the naive laws, where DATA has no train part"},  \
         {0, "no-recalibrate", OPTION_FLAG, &(o).raw, NULL, "the law as it was trained, without its map of levels"},    \
         {0, "sampler", OPTION_TEXT, &(o).sampler, "NAME", "draw by exact, langevin, mirror or reject, and score the draws too"}, \
-        {0, "draws", OPTION_COUNT, &(o).draws, "N", "draws of each gap (default: none, 100 with --sampler)"},          \
-        {0, "steps", OPTION_COUNT, &(o).steps, "N", "steps of the sampler (default: 1000)"},                           \
-        {0, "step-size", OPTION_NUMBER, &(o).step, "EPS", "its step size (default: 0.005)"},                           \
+        {0, "draws", OPTION_COUNT, &(o).draws, "N", "draws of each gap (default: 100 with --sampler, else none)"},     \
+        {0, "steps", OPTION_TEXT, &(o).steps, "N", "steps of the sampler; auto: what fits dev best (default: the model's setting)"}, \
+        {0, "step-size", OPTION_NUMBER, &(o).step, "EPS", "its step size (default: the model's setting)"},             \
         {0, "no-denoise", OPTION_FLAG, &(o).no_denoise, NULL, "leave out Tweedie's step at the end"},                  \
         {0, "bootstrap", OPTION_COUNT, &(o).bootstrap, "N", "90% intervals from N resamplings of sequences"},          \
         {0, "figures", OPTION_TEXT, &(o).figures, "DIR", "with a report: each figure also as SVG and PNG"},            \
@@ -32,14 +34,45 @@ struct eval_options {
         DATASET_OPTIONS((o).data)
 /* clang-format on */
 
+/* ---- The sampler ----------------------------------------------------------------------------- */
+
+enum { DRAWS = 100 };
+static const size_t steps_grid[] = {20, 50, 100, 200, 500, 1000, 2000};
+enum { STEPS_GRID = sizeof steps_grid / sizeof *steps_grid };
+
+static int is_auto(const struct eval_options *o)
+{
+    return o->steps && strcmp(o->steps, "auto") == 0;
+}
+
+static void check_sampler(const struct eval_options *o)
+{
+    int walks = o->sampler && strcmp(o->sampler, "exact") != 0;
+    if (!walks && o->steps) usage_error("--steps goes with --sampler langevin, mirror or reject");
+    if (!walks && !isnan(o->step)) usage_error("--step-size goes with --sampler langevin, mirror or reject");
+    if (!walks && o->no_denoise) usage_error("--no-denoise goes with --sampler langevin, mirror or reject");
+    if (o->step <= 0) usage_error("--step-size takes a number above 0");
+}
+
+static size_t steps_of(const struct eval_options *o)
+{
+    char *end;
+    if (!o->steps || is_auto(o)) return 0;
+    errno = 0;
+    unsigned long long n = strtoull(o->steps, &end, 10);
+    if (*o->steps < '0' || *o->steps > '9' || *end || errno || n < 1 || n > 1000000000)
+        usage_error("--steps takes a number of steps, 1 or more, or 'auto', not '%s'", o->steps);
+    return (size_t)n;
+}
+
 static smurf_eval_config configure(const struct eval_options *o)
 {
     smurf_eval_config c;
     smurf_eval_config_init(&c);
     c.recalibrate = !o->raw;
     if (o->sampler) c.sampler = o->sampler;
-    c.draws = o->draws;
-    if (o->steps) c.steps = o->steps;
+    c.draws = o->draws || !o->sampler ? o->draws : DRAWS;
+    c.steps = steps_of(o);
     if (o->step > 0) c.step = o->step;
     c.denoise = !o->no_denoise;
     c.bootstrap = o->bootstrap;
@@ -50,15 +83,45 @@ static smurf_eval_config configure(const struct eval_options *o)
     return c;
 }
 
+/* --steps auto: draws drift with the number of steps, and the best number is that of the lowest CS on dev, the fewest
+   where several are. Test has no part in it. */
+static int choose_steps(const struct eval_options *o, const smurf_model *model, const smurf_split *split,
+                        smurf_eval_config *config)
+{
+    smurf_eval_config trial = *config;
+    double best = INFINITY, worst = 0;
+    if (!split->dev)
+        return report_failure("--steps auto chooses on the dev part, and there is none: give a directory that holds "
+                              "dev, or --split 8:1:1, or a number of steps");
+    trial.bootstrap = trial.examples = 0;
+    trial.fast = 1;
+    for (size_t i = 0; i < STEPS_GRID; i++) {
+        smurf_error err;
+        smurf_evaluation *e;
+        trial.steps = steps_grid[i];
+        if (smurf_evaluate(&e, model, split->dev, NULL, &trial, &err)) return report_error(&err);
+        double cs = smurf_evaluation_row(e, SMURF_ROW_SAMPLED, NULL, NULL)->cs;
+        smurf_evaluation_free(e);
+        if (cs < best) best = cs, config->steps = steps_grid[i];
+        if (cs > worst) worst = cs;
+    }
+    report_done(
+        "--steps auto: %zu steps of %s, by a CS of %.2f%% of the draws on dev (the worst of %zu to %zu: %.2f%%)",
+        config->steps, o->sampler, best, steps_grid[0], steps_grid[STEPS_GRID - 1], worst);
+    return 0;
+}
+
+/* ---- Running --------------------------------------------------------------------------------- */
+
 /* What the naive laws come from: DATA's train part, or the file that was named. */
-static int train_of(const struct eval_options *o, const smurf_model *model, smurf_split *split, const struct part *part,
-                    smurf_data **own, const smurf_data **out)
+static int train_of(const struct eval_options *o, const struct dataset_options *data, const smurf_model *model,
+                    smurf_split *split, const struct part *part, smurf_data **own, const smurf_data **out)
 {
     *own = NULL;
     *out = part->name[0] ? split->train : NULL;
     if (!o->train) return 0;
     smurf_split named;
-    struct dataset_options options = o->data;
+    struct dataset_options options = *data;
     options.split = options.split_at = NULL;
     int status = dataset_load(&named, o->train, &options);
     if (status) return status;
@@ -85,7 +148,8 @@ static int show(const struct eval_options *o, const smurf_evaluation *e, char **
     return 0;
 }
 
-static int evaluate(const struct eval_options *o, smurf_model *model, smurf_split *split, char **argv, int quiet)
+static int evaluate(const struct eval_options *o, const struct dataset_options *data, smurf_model *model,
+                    smurf_split *split, char **argv, int quiet)
 {
     smurf_error err;
     struct part part = modelfile_part(split, o->part);
@@ -93,7 +157,8 @@ static int evaluate(const struct eval_options *o, smurf_model *model, smurf_spli
     const smurf_data *train;
     smurf_evaluation *e = NULL;
     smurf_eval_config config = configure(o);
-    int status = train_of(o, model, split, &part, &own, &train);
+    int status = train_of(o, data, model, split, &part, &own, &train);
+    if (!status && is_auto(o)) status = choose_steps(o, model, split, &config);
     if (!status && smurf_evaluate(&e, model, part.data, train, &config, &err)) status = report_error(&err);
     terminal_clear();
     if (!status && !quiet) status = show(o, e, argv, &part);
@@ -114,9 +179,10 @@ static int run(const struct eval_options *o, char **argv, int quiet)
     smurf_model *model;
     smurf_split split;
     struct dataset_options data = o->data;
+    check_sampler(o);
     int status = modelfile_load(&model, &split, argv, &data);
     if (status) return status;
-    status = evaluate(o, model, &split, argv, quiet);
+    status = evaluate(o, &data, model, &split, argv, quiet);
     smurf_split_release(&split);
     smurf_model_free(model);
     return status;
@@ -124,7 +190,7 @@ static int run(const struct eval_options *o, char **argv, int quiet)
 
 int command_eval(int argc, char **argv)
 {
-    struct eval_options o = {.data = {.history = NOT_GIVEN}, .examples = 6};
+    struct eval_options o = {.data = {.history = NOT_GIVEN}, .examples = 6, .step = NAN};
     /* clang-format off */
     const struct option options[] = {
         {0, "json", OPTION_FLAG, &o.json, NULL, "one JSON object instead of text"},
@@ -158,7 +224,7 @@ int command_eval(int argc, char **argv)
 
 int command_report(int argc, char **argv)
 {
-    struct eval_options o = {.data = {.history = NOT_GIVEN}, .examples = 6, .report = "report.html"};
+    struct eval_options o = {.data = {.history = NOT_GIVEN}, .examples = 6, .step = NAN, .report = "report.html"};
     /* clang-format off */
     const struct option options[] = {
         {'o', "output", OPTION_TEXT, &o.report, "FILE", "the page (default: report.html)"},

@@ -30,13 +30,27 @@ int modelfile_match(const smurf_model *model, smurf_data *data)
     return data && smurf_model_match(model, data, &err) ? report_error(&err) : 0;
 }
 
-/* A file that the model was trained on was split when that was done: it is split the same way again. */
-static int split_again(const smurf_model *model, smurf_split *split)
+/* A file that the model was trained on was split when that was done: it is split the same way again. Windows are cut
+   after the split, so that it is read again where they are asked for. */
+static int split_again(const smurf_model *model, smurf_split *split, const char *path,
+                       const struct dataset_options *options)
 {
-    smurf_split again;
+    smurf_split again = {0};
     smurf_error err;
-    uint64_t seed = smurf_model_config(model)->seed;
-    if (smurf_split_by_share(&again, split->train, (const double[3]){8, 1, 1}, seed, &err)) return 0;
+    const uint64_t seed = smurf_model_config(model)->seed, asked = common.seed;
+    if (!options->window) {
+        if (smurf_split_by_share(&again, split->train, (const double[3]){8, 1, 1}, seed, &err)) return 0;
+    } else {
+        struct dataset_options with = *options;
+        int quiet = common.quiet;
+        with.split = "8:1:1";
+        common.seed = seed;
+        common.quiet = 1; /* remarks were made */
+        int status = strcmp(path, "-") == 0 ? 1 : dataset_load(&again, path, &with);
+        common.seed = asked;
+        common.quiet = quiet;
+        if (status) return 0;
+    }
     if (!again.train || !smurf_model_trained_on(model, again.train)) {
         smurf_split_release(&again);
         return 0;
@@ -54,7 +68,8 @@ int modelfile_load(smurf_model **model, smurf_split *split, char **arguments, st
     /* Numbers that were names when the model was trained are names now. */
     if (smurf_model_type_name(*model, 0) && !options->types) options->types = "words";
     status = dataset_load(split, arguments[1], options);
-    if (!status && !split->dev && !split->test && !options->split && !options->split_at && split_again(*model, split))
+    if (!status && !split->dev && !split->test && !options->split && !options->split_at &&
+        split_again(*model, split, arguments[1], options))
         report_done("the model was trained on this file: it is split 8:1:1 as it was then");
     if (!status) status = modelfile_match(*model, split->train);
     if (!status) status = modelfile_match(*model, split->dev);

@@ -5,8 +5,10 @@
 #include "show_metrics.h"
 
 #include "json_out.h"
+#include "show_forecast.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -60,17 +62,24 @@ static const char *unit_of(const struct shown *s)
     return s->unit[0] ? s->unit : "the data's unit";
 }
 
+/* The same for programs. */
+static const char *unit_word(const struct shown *s)
+{
+    return s->per != 1 ? "mean gap" : s->unit[0] ? s->unit : "data";
+}
+
 /* ---- Text ------------------------------------------------------------------------------------ */
 
-/* A number in `width` columns, or a dash. */
+/* A number in `width` columns, with fewer decimals or an exponent where it would not fit, or a dash. */
 static void cell(FILE *out, int width, int decimals, double x)
 {
-    if (isfinite(x) && fabs(x) < 1e6 && (fabs(x) >= 0.5 * pow(10, -decimals) || x == 0))
-        fprintf(out, " %*.*f", width, decimals, x);
-    else if (isfinite(x))
-        fprintf(out, " %*.3g", width, x);
-    else
-        fprintf(out, " %*s", width, "-");
+    char text[400] = "-";
+    int digits = 4, n = width + 1;
+    bool tiny = fabs(x) < 0.5 * pow(10, -decimals) && x != 0;
+    for (; isfinite(x) && !tiny && n > width && decimals >= 0; decimals--)
+        n = snprintf(text, sizeof text, "%.*f", decimals, x);
+    while (isfinite(x) && n > width && --digits) n = snprintf(text, sizeof text, "%.*g", digits, x);
+    fprintf(out, " %*s", width, text);
 }
 
 static void text_row(FILE *out, const smurf_evaluation *e, const struct shown *s, size_t i)
@@ -115,7 +124,7 @@ void show_metrics(FILE *out, const smurf_evaluation *e, const struct shown *s)
             "log-lik", "acc%", "at time");
     for (size_t i = 0; i < ROWS; i++) text_row(out, e, s, i);
     if (isfinite(smurf_evaluation_markov(e)))
-        fprintf(out, "%-16s %54s %6.2f\n", "naive: Markov", "", smurf_evaluation_markov(e));
+        fprintf(out, "%-16s %55s %6.2f\n", "naive: Markov", "", smurf_evaluation_markov(e));
     fprintf(out, "\nnoise floor of CS: %.2f%%; ", m->cs_floor);
     text_coverage(out, m);
     if (!row_of(e, SMURF_ROW_RECENT))
@@ -189,7 +198,7 @@ void show_metrics_json(FILE *out, const smurf_evaluation *e, const struct shown 
     fputs(",\n \"part\": ", out);
     put_string(out, s->part);
     fprintf(out, ",\n \"n\": %zu,\n \"sequences\": %zu,\n \"unit\": ", m->n, m->sequences);
-    put_string(out, s->per != 1 ? "mean gap" : s->unit[0] ? s->unit : "data");
+    put_string(out, unit_word(s));
     put_member(out, "mean_gap", "", smurf_evaluation_mean_gap(e));
     fprintf(out, ",\n \"recalibrated\": %s", raw ? "true" : "false");
     for (size_t i = 0; i < ROWS; i++) json_row(out, e, s, i, rows[i].tail);
@@ -217,7 +226,9 @@ void show_metrics_csv(FILE *out, const smurf_evaluation *e, const struct shown *
     for (size_t i = 0; i < ROWS; i++) {
         const smurf_metrics *m = row_of(e, rows[i].row);
         if (!m) continue;
-        fprintf(out, "\"%s\",%zu,%zu,\"%s\"", rows[i].name, m->n, m->sequences, unit_of(s));
+        put_csv_text(out, rows[i].name);
+        fprintf(out, ",%zu,%zu,", m->n, m->sequences);
+        put_csv_text(out, unit_word(s));
         for (size_t k = 0; k < METRICS; k++) {
             double x = value(m, &metrics[k], s->per);
             if (isfinite(x))
