@@ -245,10 +245,10 @@ static void fit_names(struct desk *d, const smurf_data *data)
     }
 }
 
-static int whole_data(struct desk *d, const smurf_data *data)
+static int whole_data(struct desk *d, const smurf_data *data, size_t from)
 {
     if (!d->any) fit_names(d, data);
-    for (size_t i = 0; i < smurf_data_sequences(data); i++) {
+    for (size_t i = from; i < smurf_data_sequences(data); i++) {
         int status = whole_sequence(d, smurf_data_sequence(data, i), d->unnamed++);
         if (status) return status;
         if (terminal_stopped()) return stopped();
@@ -336,11 +336,11 @@ static int continue_sequence(struct desk *d, const smurf_sequence *s, size_t num
     return 0;
 }
 
-static int take_piece(void *context, smurf_data *piece, int table)
+static int take_piece(void *context, smurf_data *piece, int table, size_t from)
 {
     struct desk *d = context;
     int status = modelfile_match(d->model, piece);
-    if (!status && !table) status = whole_data(d, piece);
+    if (!status && !table) status = whole_data(d, piece, from);
     for (size_t i = 0; table && !status && i < smurf_data_sequences(piece); i++)
         status = continue_sequence(d, smurf_data_sequence(piece, i), i);
     return status ? status : finish_output(); /* where nobody can read on, reading on is no use */
@@ -463,7 +463,7 @@ static int predict(const struct predict_options *o, smurf_model *model, char **a
         struct part part = status ? (struct part){0} : modelfile_part(&split, o->part);
         smurf_data *own = part.data == split.test ? split.test : part.data == split.dev ? split.dev : split.train;
         if (!status) status = modelfile_match(model, own);
-        if (!status) status = whole_data(&d, own);
+        if (!status) status = whole_data(&d, own, 0);
     }
     if (!status && d.q.format == SHOW_CSV) show_header(&d);
     terminal_clear();

@@ -38,6 +38,8 @@ struct stream {
     char delimiter;               /* of a table; 0: not known yet */
     bool quoted, escaped, begins; /* inside quotes; after a backslash, or a quote inside quotes; at a field's start */
     size_t depth;                 /* of JSON */
+    bool has_times;               /* the first value has a list of times */
+    size_t names_from, names_to;  /* where its list of names of types is; 0: none */
 };
 
 static int make_room(struct stream *s)
@@ -77,19 +79,26 @@ static void look(struct stream *s)
         s->kind = TABLE;
 }
 
-/* Whether the list that opens at `at` is one of times, by the name before it. */
-static bool lists_times(const struct stream *s, size_t at)
+/* The name of the list that opens at `at`, or "". */
+static const char *list_name(const struct stream *s, size_t at, char out[64])
 {
-    const char *name = s->options->time;
     size_t end = at;
+    out[0] = '\0';
     while (end > 0 && strchr(" \t\r\n:", s->text[end - 1])) end--;
-    if (end < 2 || s->text[end - 1] != '"') return false;
+    if (end < 2 || s->text[end - 1] != '"') return out;
     size_t from = --end;
     while (from > 0 && s->text[from - 1] != '"') from--;
-    if (name && strlen(name) == end - from && memcmp(name, s->text + from, end - from) == 0) return true;
-    for (; from + 4 <= end; from++)
-        if (memcmp(s->text + from, "time", 4) == 0) return true;
-    return false;
+    if (end - from < 64) snprintf(out, 64, "%.*s", (int)(end - from), s->text + from);
+    return out;
+}
+
+/* A list in the first value: one of times makes it a sequence; names of types hold for what follows, too. */
+static void look_at_list(struct stream *s, size_t at)
+{
+    char text[64];
+    const char *name = list_name(s, at, text), *time = s->options->time;
+    if (strstr(name, "time") || (time && strcmp(name, time) == 0)) s->has_times = true;
+    if (strcmp(name, "type_names") == 0 && !s->names_to) s->names_from = at;
 }
 
 /* ---- Where records end ----------------------------------------------------------------------- */
@@ -105,11 +114,13 @@ static void scan_json(struct stream *s)
         } else if (c == '"') {
             s->quoted = true;
         } else if (c == '{' || c == '[') {
-            if (s->kind == VALUES && s->depth == 1 && c == '[' && lists_times(s, s->scanned)) s->kind = LINES;
+            if (s->kind == VALUES && s->depth == 1 && c == '[') look_at_list(s, s->scanned);
+            if (s->kind == VALUES && s->depth == 2 && c == '{') s->has_times = true; /* lists of sequences */
             s->depth++;
         } else if ((c == '}' || c == ']') && s->depth > 0) {
             s->depth--;
-            if (s->kind == VALUES && s->depth == 0) s->kind = ROWS;
+            if (s->kind == VALUES && s->depth == 1 && s->names_from && !s->names_to) s->names_to = s->scanned + 1;
+            if (s->kind == VALUES && s->depth == 0) s->kind = s->has_times ? LINES : ROWS;
         } else if (c == '\n' && s->depth == 0) {
             s->cut = s->scanned + 1;
         }
@@ -178,7 +189,39 @@ static int report_at_line(const struct stream *s, const smurf_error *err)
     if (strncmp(err->message, source, n) != 0) return report_error(err);
     line = strtoull(err->message + n, &end, 10);
     if (end == err->message + n || *end != ':' || line <= s->header_lines) return report_error(err);
-    return report_failure("%s%zu%s", source, line + s->passed, end);
+    line += s->passed - (s->kind == LINES ? s->header_lines : 0); /* there the header is ours */
+    return report_failure("%s%zu%s", source, line, end);
+}
+
+/* Names of types stand in the first of lines of JSON: for the pieces that follow, an empty sequence with these names is
+   the header. */
+static char *header_of_names(const struct stream *s)
+{
+    static const char form[] = "{\"type_names\":%.*s,\"%s\":[],\"%s\":[]}\n";
+    const char *time = s->options->time ? s->options->time : "times", *type = s->options->type;
+    size_t list = s->names_to - s->names_from, n = list + strlen(time) + (type ? strlen(type) : 5) + sizeof form;
+    char *text = malloc(n);
+    if (text) snprintf(text, n, form, (int)list, s->text + s->names_from, time, type ? type : "types");
+    return text;
+}
+
+/* Puts it before what has not been handed over. */
+static int put_header(struct stream *s, char *text)
+{
+    size_t n = strlen(text);
+    char *grown = realloc(s->text, s->room + n);
+    if (grown) {
+        s->text = grown;
+        s->room += n;
+        memmove(s->text + n, s->text, s->n);
+        memcpy(s->text, text, n);
+        s->n += n;
+        s->scanned += n;
+        s->cut = s->header = n;
+        s->header_lines = 1;
+    }
+    free(text);
+    return grown ? 0 : report_failure("out of memory");
 }
 
 /* Hands over the records up to `end`; what comes after moves to the front. */
@@ -191,13 +234,15 @@ static int hand_over(struct stream *s, size_t end)
     config.progress = NULL;
     if (!config.format && (s->kind == LINES || s->kind == ROWS)) config.format = SMURF_FORMAT_JSONL;
     if (smurf_data_read_memory(&piece, s->text, end, "standard input", &config, &err)) return report_at_line(s, &err);
-    int status = s->take(s->context, piece, s->kind == TABLE || s->kind == ROWS);
+    int status = s->take(s->context, piece, s->kind == TABLE || s->kind == ROWS, s->kind == LINES && s->header ? 1 : 0);
     smurf_data_free(piece);
     for (size_t i = s->header; i < end; i++) s->passed += s->text[i] == '\n';
+    char *names = s->kind == LINES && !s->header && s->names_to ? header_of_names(s) : NULL;
     memmove(s->text + s->header, s->text + end, s->n - end);
     s->n -= end - s->header;
     s->scanned -= end - s->header;
     s->cut = s->header;
+    if (names && put_header(s, names) && !status) status = 1;
     return status;
 }
 
