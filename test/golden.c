@@ -12,6 +12,7 @@
 #include "op/gap_head.h"
 #include "op/intensity.h"
 #include "op/score.h"
+#include "op/thp_head.h"
 #include "op/type_head.h"
 
 #include <glob.h>
@@ -131,6 +132,11 @@ static const char *their_name(const char *ours, size_t width, char out[128], siz
         {"type.b.bias", "type_predictor.base_layer.bias"},
         {"type.weight", "type_predictor.classifier.weight"},
         {"type.bias", "type_predictor.classifier.bias"},
+        {"intensity.weight", "linear.weight"},
+        {"intensity.bias", "linear.bias"},
+        {"alpha", "alpha"},
+        {"beta", "beta"},
+        {"classifier.weight", "type_predictor.linear.weight"},
     };
     size_t layer = 0;
     int at = 0;
@@ -208,10 +214,10 @@ static void load(struct golden *g, const char *file)
     g->config = json_object_get(g->root, "config");
 }
 
-static bool build(struct golden *g)
+static struct encoder_shape shape_of(const struct golden *g)
 {
     const json_t *c = g->config;
-    struct encoder_shape shape = {(size_t)number(c, "num_types", 0),
+    return (struct encoder_shape){(size_t)number(c, "num_types", 0),
                                   (size_t)number(c, "d_model", 0),
                                   (size_t)number(c, "n_head", 0),
                                   (size_t)number(c, "d_k", 0),
@@ -220,6 +226,12 @@ static bool build(struct golden *g)
                                   ACTIVATION_GELU,
                                   0,
                                   false};
+}
+
+static bool build(struct golden *g)
+{
+    const json_t *c = g->config;
+    struct encoder_shape shape = shape_of(g);
     smurf_model_init(&g->model, &shape, PARAM_INTENSITY);
     load_sequences(g);
     size_t points;
@@ -404,6 +416,105 @@ static void check_metrics(const struct golden *g)
     free(samples), free(truth), free(level);
 }
 
+/* ---- THP ------------------------------------------------------------------------------------- */
+
+/* The draws of the file, and its t0. */
+static bool build_thp(struct golden *g, struct rival_config *config, double **u)
+{
+    struct encoder_shape shape = shape_of(g);
+    size_t draws;
+    *u = numbers(json_object_get(g->root, "u"), &draws);
+    OP(rival_init)(&g->model, &shape, &OP(rival_thp));
+    load_sequences(g);
+    *config = (struct rival_config){.points = draws / g->batch.targets, .alpha = 1, .offset = 1e-10, .u = *u};
+    g->slab = calloc(g->model.params.total, sizeof *g->slab);
+    g->grad = calloc(g->model.params.total, sizeof *g->grad);
+    g->memory = calloc(OP(rival_thp).memory(&g->model, config, g->batch.input.n, 2), sizeof *g->memory);
+    return load_params(g);
+}
+
+static struct loss thp_loss(struct golden *g, const struct rival_config *config)
+{
+    const struct op_run run = {2, 1, 1};
+    return OP(rival_thp).loss(&run, &g->model, config, g->slab, &g->batch, g->memory, g->grad);
+}
+
+/* Likelihood and its gradient: the integral is what is left of it where gaps are cut off, and the gradient of the type
+   loss is all of it where the likelihood weighs nothing. */
+static void check_thp_likelihood(struct golden *g, struct rival_config config)
+{
+    size_t total = g->model.params.total;
+    double *types = calloc(total, sizeof *types);
+    config.alpha = 0;
+    thp_loss(g, &config);
+    memcpy(types, g->grad, total * sizeof *types);
+    memset(g->grad, 0, total * sizeof *types);
+    config.alpha = 1;
+    double nll = thp_loss(g, &config).time;
+    for (size_t i = 0; i < total; i++) g->grad[i] -= types[i];
+    compare_gradients(g, json_object_get(g->expect, "grad"), "likelihood");
+    for (size_t t = 0; t < g->batch.targets; t++) g->target[t].censored = true;
+    double integral = thp_loss(g, &config).time, events = integral - nll;
+    compare(g->file, "nll", &nll, (double[]){number(g->expect, "nll", NAN)}, 1);
+    compare(g->file, "integral_sum", &integral, (double[]){number(g->expect, "integral_sum", NAN)}, 1);
+    compare(g->file, "event_ll_sum", &events, (double[]){number(g->expect, "event_ll_sum", NAN)}, 1);
+    free(types);
+}
+
+static void compare_all(struct golden *g, const char *key, const double *got, size_t n)
+{
+    size_t m;
+    double *expected = numbers(json_object_get(g->expect, key), &m);
+    if (m == n && n > 0)
+        compare(g->file, key, got, expected, n);
+    else
+        result(0, g->file, key, NAN);
+    free(expected);
+}
+
+/* At the given fractions of the gaps: the law's lambda_k; the score d/dtau ln lambda_k - sum lambda_k of the true type;
+   and the classifier's logits. */
+static void check_thp_law(struct golden *g, const struct rival_config *config)
+{
+    const struct op_run run = {1, 1, 1};
+    const struct rival_class *thp = &OP(rival_thp);
+    size_t types = g->model.shape.types, own = thp->coefficients(&g->model), points = config->points;
+    size_t targets = g->batch.targets;
+    double *c = calloc(g->batch.input.n * own, 8), *intensity = calloc(targets * points * types, 8);
+    double *score = calloc(targets * points, 8), *logits = calloc(targets * types, 8), *tau = calloc(points, 8);
+    double *total = calloc(points, 8);
+    thp->encode(&run, &g->model, config, g->slab, &g->batch.input, g->memory, c);
+    for (size_t t = 0; t < targets; t++) {
+        const double *row = c + g->target[t].row * own, gap = g->target[t].gap;
+        struct rival_law law = {&g->model, NULL, (const float *)(const void *)row};
+        struct thp_head head = {types, row, row[types], row[types + 1]};
+        for (size_t i = 0; i < points; i++) tau[i] = config->u[t * points + i] * gap;
+        thp->law->types(&law, tau, intensity + t * points * types, points);
+        thp->law->intensity(&law, tau, total, points);
+        for (size_t i = 0; i < points; i++) {
+            struct thp_point at = thp_at(&head, g->target[t].type, tau[i]);
+            score[t * points + i] = head.slope * at.q / (at.lambda + 1e-10) - total[i];
+        }
+        memcpy(logits + t * types, row + types + 2, types * sizeof *logits);
+    }
+    compare_all(g, "intensity", intensity, targets * points * types);
+    compare_all(g, "score", score, targets * points);
+    compare_all(g, "type_logits", logits, targets * types);
+    free(c), free(intensity), free(score), free(logits), free(tau), free(total);
+}
+
+static void check_thp(struct golden *g)
+{
+    struct rival_config config;
+    double *u;
+    if (build_thp(g, &config, &u)) {
+        check_thp_law(g, &config);
+        check_thp_likelihood(g, config);
+    }
+    free(u);
+    unload(g);
+}
+
 static void check_file(const char *file)
 {
     struct golden g;
@@ -411,6 +522,10 @@ static void check_file(const char *file)
     if (json_object_get(g.root, "samples") && json_object_get(g.root, "truth")) {
         check_metrics(&g);
         json_decref(g.root);
+        return;
+    }
+    if (json_object_get(g.expect, "nll") && json_object_get(g.root, "u")) {
+        check_thp(&g);
         return;
     }
     if (!json_object_get(g.expect, "denoising_full_gradient")) {

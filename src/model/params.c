@@ -21,6 +21,7 @@ size_t smurf_params_add(struct params *params, enum param_start start, size_t fa
     p->size = rows * (columns ? columns : 1);
     p->start = start;
     p->fan = fan;
+    p->value = 0;
     p->at = params->total;
     params->total += (p->size + 15) & ~(size_t)15;
     return p->at;
@@ -31,8 +32,10 @@ static double draw(const struct param *p, struct random *random)
     double bound;
     switch (p->start) {
     case START_ONE: return 1;
+    case START_VALUE: return p->value;
     case START_NORMAL: return smurf_random_normal(random);
     case START_XAVIER: bound = sqrt(6.0 / (double)(p->rows + p->columns)); break;
+    case START_XAVIER_NORMAL: return sqrt(2.0 / (double)(p->rows + p->columns)) * smurf_random_normal(random);
     case START_FAN_IN: bound = 1 / sqrt((double)p->fan); break;
     default: return 0;
     }

@@ -15,9 +15,11 @@
 enum param_start {
     START_ZERO,
     START_ONE,
-    START_NORMAL, /* N(0, 1) */
-    START_XAVIER, /* uniform within sqrt(6 / (rows + columns)) */
-    START_FAN_IN, /* uniform within 1 / sqrt(fan) */
+    START_NORMAL,        /* N(0, 1) */
+    START_XAVIER,        /* uniform within sqrt(6 / (rows + columns)) */
+    START_FAN_IN,        /* uniform within 1 / sqrt(fan) */
+    START_XAVIER_NORMAL, /* N(0, 2 / (rows + columns)) */
+    START_VALUE,         /* `value`, which is set after adding */
 };
 
 struct param {
@@ -26,7 +28,8 @@ struct param {
     size_t at;            /* offset in the slab */
     size_t size;
     enum param_start start;
-    size_t fan; /* for START_FAN_IN */
+    size_t fan;   /* for START_FAN_IN */
+    double value; /* for START_VALUE */
 };
 
 enum { PARAMS_MOST = 400 };

@@ -1,0 +1,298 @@
+/*
+ * nce.c - NCE-TPP, a rival: THP intensities lambda_p, trained to tell events from noise instead of by likelihood.
+ *
+ *     time loss = sum over events of ln(1 + M lambda_q / lambda_p) + sum over noise of ln(1 + lambda_p / (M lambda_q))
+ *                 + the negative log-likelihood of q
+ *
+ * with the intensities of the event's own type, each with 1.1e-9 added. The gradient of the first line goes to p only,
+ * that of the second to q only. Noise: in every observed gap (0, tau), the cut-off last one among them, M = 10 streams
+ * of q given the real history; together they are one Poisson process with intensity M lambda_q, drawn by thinning:
+ * lambda_q is monotone in tau, so its maximum is at an end of the gap. As published the noise term is -ln[lambda_q /
+ * (lambda_p + M lambda_q)]; it is less by ln M here, which does not depend on p, so that the loss does not jump with
+ * the number of noise events: for large M it tends to the negative log-likelihood of p, up to terms that do not depend
+ * on p.
+ *
+ * q is a THP of its own, one layer and 16 wide ("noise." in the table), fitted by likelihood. It is fitted at the same
+ * time as p, not before: any q > 0 has the same best p, a poor q only makes gradients noisier for the first steps.
+ *
+ * At most CANDIDATES_MEAN candidates are drawn for a gap on average. Where M lambda_q asks for more (long gaps), a
+ * share of them is drawn and each counts as many times more, so that the sum keeps its mean.
+ *
+ * Types are shares of lambda_p,k. Coefficients of an event, types + 2 of them: z_k, s, beta (thp_head.h).
+ */
+#include "model/thp_part.h"
+
+#include "base/random.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CHUNK = 8, CHUNKS_MOST = 16 };
+enum { STREAMS = 10, CANDIDATES_MEAN = 128, CANDIDATES_MOST = 256 };
+enum { NOISE_WIDTH = 16, NOISE_HEADS = 2, NOISE_HEAD_WIDTH = 8, NOISE_INNER = 32 };
+
+/* ---- Parameters ------------------------------------------------------------------------------- */
+
+/* In model->at: w, b, alpha, beta of p, those of q, and q's encoder, which has one layer. */
+enum { AT_P = 0, AT_Q = 4, AT_ENCODER = 8, ONE_LAYER = offsetof(struct encoder_params, layer[1]) };
+_Static_assert(AT_ENCODER + ONE_LAYER / sizeof(size_t) <= MODEL_OFFSETS, "room for the offsets of q's encoder");
+
+static struct encoder_shape noise_shape(const struct model *m)
+{
+    return (struct encoder_shape){.types = m->shape.types,
+                                  .width = NOISE_WIDTH,
+                                  .heads = NOISE_HEADS,
+                                  .head_width = NOISE_HEAD_WIDTH,
+                                  .layers = 1,
+                                  .inner = NOISE_INNER,
+                                  .activation = m->shape.activation,
+                                  .gap_feature = m->shape.gap_feature};
+}
+
+static void keep(const struct thp_part *part, size_t *at)
+{
+    at[0] = part->w, at[1] = part->b, at[2] = part->alpha, at[3] = part->beta;
+}
+
+static struct thp_part kept(const struct encoder_shape *shape, const size_t *at)
+{
+    return (struct thp_part){.shape = *shape, .w = at[0], .b = at[1], .alpha = at[2], .beta = at[3]};
+}
+
+static struct thp_part part_p(const struct model *m)
+{
+    struct thp_part part = kept(&m->shape, m->at + AT_P);
+    part.encoder = m->encoder;
+    return part;
+}
+
+static struct thp_part part_q(const struct model *m)
+{
+    struct encoder_shape shape = noise_shape(m);
+    struct thp_part part = kept(&shape, m->at + AT_Q);
+    memcpy(&part.encoder, m->at + AT_ENCODER, ONE_LAYER);
+    return part;
+}
+
+static void params(struct model *m)
+{
+    struct thp_part p = {.shape = m->shape}, q = {.shape = noise_shape(m)};
+    OP(thp_part_params)(&p, &m->params);
+    m->encoder = p.encoder;
+    keep(&p, m->at + AT_P);
+    size_t first = m->params.count;
+    OP(thp_part_params)(&q, &m->params);
+    keep(&q, m->at + AT_Q);
+    memcpy(m->at + AT_ENCODER, &q.encoder, ONE_LAYER);
+    for (size_t i = first; i < m->params.count; i++) {
+        struct param *entry = &m->params.entry[i];
+        memmove(entry->name + 6, entry->name, sizeof entry->name - 6);
+        memcpy(entry->name, "noise.", 6);
+        entry->name[sizeof entry->name - 1] = '\0';
+    }
+}
+
+static size_t coefficients(const struct model *m)
+{
+    return m->shape.types + 2;
+}
+
+/* ---- A pass over a batch ---------------------------------------------------------------------- */
+
+struct work {
+    struct thp_part part_p, part_q;
+    struct thp_pass p, q;
+    const struct batch *batch;
+    real *desks; /* (CHUNKS_MOST x desk) */
+    size_t desk;
+    bool backward;
+};
+
+static size_t lay_out(struct work *w, const struct model *m, const struct rival_config *config, size_t n, int threads,
+                      real *base)
+{
+    *w = (struct work){.part_p = part_p(m), .part_q = part_q(m), .desk = OP(thp_desk_size)(config)};
+    size_t used = OP(thp_pass_lay_out)(&w->p, &w->part_p, n, threads, base);
+    used += OP(thp_pass_lay_out)(&w->q, &w->part_q, n, threads, base ? base + used : NULL);
+    w->desks = base ? base + used : NULL;
+    return used + CHUNKS_MOST * w->desk;
+}
+
+static size_t memory(const struct model *m, const struct rival_config *config, size_t n, int threads)
+{
+    struct work w;
+    return lay_out(&w, m, config, n, threads, NULL);
+}
+
+static void forward(struct thp_pass *pass, const struct op_run *run, const struct rival_config *config,
+                    const real *slab, const struct encoder_input *input, bool backward)
+{
+    pass->run = run, pass->config = config, pass->slab = slab, pass->input = input;
+    OP(thp_pass_forward)(pass, backward);
+}
+
+static void encode(const struct op_run *run, const struct model *m, const struct rival_config *config, const real *slab,
+                   const struct encoder_input *input, real *memory, real *out)
+{
+    struct work w;
+    size_t types = m->shape.types;
+    lay_out(&w, m, config, input->n, run->threads, memory);
+    forward(&w.p, run, config, slab, input, false);
+    for (size_t i = 0; i < input->n; i++, out += types + 2) {
+        struct thp_head head = OP(thp_pass_head)(&w.p, i);
+        memcpy(out, head.z, types * sizeof *out);
+        out[types] = head.slope;
+        out[types + 1] = head.beta;
+    }
+}
+
+/* ---- Noise ----------------------------------------------------------------------------------- */
+
+/* Events of noise in one gap; each counts `weight` times. */
+struct noise {
+    size_t n;
+    double weight;
+    double tau[CANDIDATES_MOST];
+    uint32_t type[CANDIDATES_MOST];
+};
+
+/* A type with probability lambda_k / total. */
+static uint32_t draw_type(const struct thp_head *q, double tau, double total, double u)
+{
+    double left = u * total;
+    for (size_t k = 0; k + 1 < q->types; k++) {
+        left -= (double)thp_at(q, k, (real)tau).lambda;
+        if (left < 0) return (uint32_t)k;
+    }
+    return (uint32_t)(q->types - 1);
+}
+
+/* Candidates at the largest rate of the gap, of which a share lambda_q / largest stays. A gap of no length, and a q
+   that is no number, have none. */
+static void draw_noise(const struct op_run *run, const struct thp_head *q, const struct target *t, struct noise *out)
+{
+    struct random random;
+    double ends[2] = {0, t->gap}, total[CANDIDATES_MOST];
+    smurf_random_init(&random, run->seed, run->step * 0x9E3779B97F4A7C15u ^ 0x6e636520647261u); /* "nce dra" */
+    random.counter = t->id << 16;
+    out->n = 0;
+    OP(thp_total)(q, ends, ends, 2);
+    double largest = fmax(ends[0], ends[1]), rate = STREAMS * largest;
+    if (!(rate > 0 && t->gap > 0) || isinf(rate)) return;
+    if (rate * t->gap > CANDIDATES_MEAN) rate = CANDIDATES_MEAN / t->gap;
+    out->weight = STREAMS * largest / rate;
+    size_t n = 0, kept_n = 0;
+    for (double at = smurf_random_exponential(&random) / rate; at < t->gap && n < CANDIDATES_MOST;
+         at += smurf_random_exponential(&random) / rate)
+        out->tau[n++] = at;
+    OP(thp_total)(q, out->tau, total, n);
+    for (size_t i = 0; i < n; i++) {
+        if (smurf_random_uniform(&random) * largest >= total[i]) continue;
+        out->type[kept_n] = draw_type(q, out->tau[i], total[i], smurf_random_uniform(&random));
+        out->tau[kept_n++] = out->tau[i];
+    }
+    out->n = kept_n;
+}
+
+/* ---- The loss -------------------------------------------------------------------------------- */
+
+/* One event or noise event: its loss, and its gradient by p times scale. */
+static double tell(const struct thp_head *p, const struct thp_head *q, uint32_t type, double tau, bool is_noise,
+                   double scale, struct thp_gradient *g)
+{
+    struct thp_point at = thp_at(p, type, (real)tau);
+    double lambda_p = (double)at.lambda + THP_LOG_OFFSET;
+    double noise = STREAMS * ((double)thp_at(q, type, (real)tau).lambda + THP_LOG_OFFSET);
+    double d = 1 / (lambda_p + noise) - (is_noise ? 0 : 1 / lambda_p);
+    if (g) thp_add(p, type, (real)tau, &at, scale * d, g);
+    return is_noise ? log1p(lambda_p / noise) : log1p(noise / lambda_p);
+}
+
+static double nce_loss(const struct op_run *run, const struct thp_head *p, const struct thp_head *q,
+                       const struct target *t, double scale, struct thp_gradient *g)
+{
+    struct noise noise;
+    double sum = t->censored ? 0 : tell(p, q, t->type, t->gap, false, scale, g);
+    draw_noise(run, q, t, &noise);
+    for (size_t i = 0; i < noise.n; i++)
+        sum += noise.weight * tell(p, q, noise.type[i], noise.tau[i], true, scale * noise.weight, g);
+    return sum;
+}
+
+/* Sums of one chunk of targets: the loss, and gradients of alpha and beta of p and q. */
+struct part_sums {
+    struct loss loss;
+    double alpha[2], beta[2];
+};
+
+/* The type with the largest intensity is the one with the largest z. */
+static bool guessed(const struct thp_head *p, uint32_t type)
+{
+    for (size_t k = 0; k < p->types; k++)
+        if (p->z[k] > p->z[type]) return false;
+    return true;
+}
+
+static void one_target(const struct work *w, size_t index, real *desk, struct part_sums *sums)
+{
+    const struct target *t = &w->batch->target[index];
+    size_t at = t->row * w->part_p.shape.types;
+    double alpha = w->p.config->alpha, since = OP(thp_pass_since)(&w->p, t->row);
+    struct thp_head p = OP(thp_pass_head)(&w->p, t->row), q = OP(thp_pass_head)(&w->q, t->row);
+    struct thp_gradient gp = {.z = w->p.dz + at}, gq = {.z = w->q.dz + at};
+    sums->loss.time += nce_loss(w->p.run, &p, &q, t, alpha, w->backward ? &gp : NULL);
+    sums->loss.time += OP(thp_nll)(&w->q, &q, t, index, desk, alpha, w->backward ? &gq : NULL);
+    sums->loss.gaps++;
+    sums->alpha[0] += gp.slope / since, sums->beta[0] += gp.beta;
+    sums->alpha[1] += gq.slope / since, sums->beta[1] += gq.beta;
+    if (t->censored) return;
+    sums->loss.typed++;
+    sums->loss.right += guessed(&p, t->type);
+}
+
+/* Chunks depend on the number of targets only, and are added up in order. */
+static struct part_sums all_targets(const struct work *w)
+{
+    size_t targets = w->batch->targets, chunks = op_chunks(targets, CHUNK);
+    if (chunks > CHUNKS_MOST) chunks = CHUNKS_MOST;
+    struct part_sums part[CHUNKS_MOST] = {{{0}, {0}, {0}}}, sum = {{0}, {0}, {0}};
+#pragma omp parallel for schedule(static) num_threads(w->p.run->threads)
+    for (size_t c = 0; c < chunks; c++)
+        for (size_t i = op_chunk_start(targets, chunks, c); i < op_chunk_start(targets, chunks, c + 1); i++)
+            one_target(w, i, w->desks + c * w->desk, &part[c]);
+    for (size_t c = 0; c < chunks; c++) {
+        sum.loss.time += part[c].loss.time;
+        sum.loss.right += part[c].loss.right;
+        sum.loss.gaps += part[c].loss.gaps;
+        sum.loss.typed += part[c].loss.typed;
+        for (int k = 0; k < 2; k++) {
+            sum.alpha[k] += part[c].alpha[k];
+            sum.beta[k] += part[c].beta[k];
+        }
+    }
+    return sum;
+}
+
+static struct loss loss(const struct op_run *run, const struct model *m, const struct rival_config *config,
+                        const real *slab, const struct batch *batch, real *memory, real *grad)
+{
+    struct work w;
+    lay_out(&w, m, config, batch->input.n, run->threads, memory);
+    w.batch = batch;
+    w.backward = grad != NULL;
+    forward(&w.p, run, config, slab, &batch->input, w.backward);
+    forward(&w.q, run, config, slab, &batch->input, w.backward);
+    struct part_sums sum = all_targets(&w);
+    if (!grad) return sum.loss;
+    OP(thp_pass_backward)(&w.p, false, sum.alpha[0], sum.beta[0], grad);
+    OP(thp_pass_backward)(&w.q, false, sum.alpha[1], sum.beta[1], grad);
+    return sum.loss;
+}
+
+const struct rival_class OP(rival_nce) = {"nce",  "NCE-TPP: THP intensities, trained to tell events from noise",
+                                          params, coefficients,
+                                          memory, encode,
+                                          loss,   &OP(thp_law),
+                                          NULL};

@@ -1,0 +1,180 @@
+/*
+ * thp.c - the Transformer Hawkes Process, a rival.
+ *
+ *     lambda_k(tau) = softplus_beta(w_k . h_j + b_k + alpha tau / (t_j + t0))      softplus_beta(x) = ln(1+e^{beta
+ * x})/beta P(type k) = softmax_k(v_k . h_j), a classifier that does not see tau
+ *
+ * The law of the gap after event j is made of h_j, which has seen events 1..j. Trained by likelihood with draws in
+ * place of the integral (thp_part.h), and the cross-entropy of the classifier. Coefficients of an event, 2 types + 2 of
+ * them: z_k = w_k . h_j + b_k, then s = alpha / (t_j + t0), beta, and the classifier's logits.
+ */
+#include "model/thp_part.h"
+#include "op/type_head.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CHUNK = 8, CHUNKS_MOST = 16 };
+enum { AT_W, AT_B, AT_ALPHA, AT_BETA, AT_CLASS }; /* in model->at */
+
+static struct thp_part part_of(const struct model *m)
+{
+    return (struct thp_part){m->shape, m->encoder, m->at[AT_W], m->at[AT_B], m->at[AT_ALPHA], m->at[AT_BETA]};
+}
+
+static void params(struct model *m)
+{
+    struct thp_part part = {.shape = m->shape};
+    OP(thp_part_params)(&part, &m->params);
+    m->encoder = part.encoder;
+    m->at[AT_W] = part.w, m->at[AT_B] = part.b, m->at[AT_ALPHA] = part.alpha, m->at[AT_BETA] = part.beta;
+    m->at[AT_CLASS] =
+        smurf_params_add(&m->params, START_XAVIER_NORMAL, 0, m->shape.types, m->shape.width, "classifier.weight");
+}
+
+static size_t coefficients(const struct model *m)
+{
+    return 2 * m->shape.types + 2;
+}
+
+/* ---- A pass over a batch ---------------------------------------------------------------------- */
+
+struct work {
+    struct thp_part part;
+    struct thp_pass pass;
+    const struct batch *batch;
+    real *logits, *dlogits; /* (n x types): of the classifier */
+    real *desks;            /* (CHUNKS_MOST x desk) */
+    size_t desk;
+    bool backward;
+};
+
+static size_t lay_out(struct work *w, const struct model *m, const struct rival_config *config, size_t n, int threads,
+                      real *base)
+{
+    *w = (struct work){.part = part_of(m), .desk = OP(thp_desk_size)(config)};
+    size_t used = OP(thp_pass_lay_out)(&w->pass, &w->part, n, threads, base);
+    size_t all = (n * m->shape.types + 15) & ~(size_t)15;
+    if (base) {
+        w->logits = base + used;
+        w->dlogits = w->logits + all;
+        w->desks = w->dlogits + all;
+    }
+    return used + 2 * all + CHUNKS_MOST * w->desk;
+}
+
+static size_t memory(const struct model *m, const struct rival_config *config, size_t n, int threads)
+{
+    struct work w;
+    return lay_out(&w, m, config, n, threads, NULL);
+}
+
+static void forward(struct work *w, const struct op_run *run, const struct model *m, const struct rival_config *config,
+                    const real *slab, const struct encoder_input *input, real *memory, bool backward)
+{
+    lay_out(w, m, config, input->n, run->threads, memory);
+    w->backward = backward;
+    w->pass.run = run, w->pass.config = config, w->pass.slab = slab, w->pass.input = input;
+    OP(thp_pass_forward)(&w->pass, backward);
+    OP(thp_map_forward)
+    (run->threads, input->n, m->shape.width, m->shape.types, w->pass.h, slab + m->at[AT_CLASS], NULL, w->logits);
+}
+
+static void encode(const struct op_run *run, const struct model *m, const struct rival_config *config, const real *slab,
+                   const struct encoder_input *input, real *memory, real *out)
+{
+    struct work w;
+    size_t types = m->shape.types;
+    forward(&w, run, m, config, slab, input, memory, false);
+    for (size_t i = 0; i < input->n; i++, out += 2 * types + 2) {
+        struct thp_head head = OP(thp_pass_head)(&w.pass, i);
+        memcpy(out, head.z, types * sizeof *out);
+        out[types] = head.slope;
+        out[types + 1] = head.beta;
+        memcpy(out + types + 2, w.logits + i * types, types * sizeof *out);
+    }
+}
+
+/* ---- The loss -------------------------------------------------------------------------------- */
+
+/* Sums of one chunk of targets. */
+struct part_sums {
+    struct loss loss;
+    double alpha, beta;
+};
+
+static void one_target(const struct work *w, size_t index, real *desk, struct part_sums *sums)
+{
+    const struct target *t = &w->batch->target[index];
+    const struct rival_config *config = w->pass.config;
+    size_t types = w->part.shape.types;
+    struct thp_head head = OP(thp_pass_head)(&w->pass, t->row);
+    struct thp_gradient g = {.z = w->pass.dz + t->row * types};
+    sums->loss.time += OP(thp_nll)(&w->pass, &head, t, index, desk, config->alpha, w->backward ? &g : NULL);
+    sums->loss.gaps++;
+    sums->alpha += g.slope / OP(thp_pass_since)(&w->pass, t->row);
+    sums->beta += g.beta;
+    if (t->censored) return;
+    double right;
+    real *logits = w->dlogits + t->row * types;
+    memcpy(logits, w->logits + t->row * types, types * sizeof *logits);
+    sums->loss.type += OP(type_head_loss)(types, 1, t->type, config->smoothing, 1, logits, &right);
+    sums->loss.right += right;
+    sums->loss.typed++;
+}
+
+/* Chunks depend on the number of targets only, and are added up in order. */
+static struct part_sums all_targets(const struct work *w)
+{
+    size_t targets = w->batch->targets, chunks = op_chunks(targets, CHUNK);
+    if (chunks > CHUNKS_MOST) chunks = CHUNKS_MOST;
+    struct part_sums part[CHUNKS_MOST] = {{{0}, 0, 0}}, sum = {{0}, 0, 0};
+#pragma omp parallel for schedule(static) num_threads(w->pass.run->threads)
+    for (size_t c = 0; c < chunks; c++)
+        for (size_t i = op_chunk_start(targets, chunks, c); i < op_chunk_start(targets, chunks, c + 1); i++)
+            one_target(w, i, w->desks + c * w->desk, &part[c]);
+    for (size_t c = 0; c < chunks; c++) {
+        sum.loss.time += part[c].loss.time;
+        sum.loss.type += part[c].loss.type;
+        sum.loss.right += part[c].loss.right;
+        sum.loss.gaps += part[c].loss.gaps;
+        sum.loss.typed += part[c].loss.typed;
+        sum.alpha += part[c].alpha;
+        sum.beta += part[c].beta;
+    }
+    return sum;
+}
+
+static struct loss loss(const struct op_run *run, const struct model *m, const struct rival_config *config,
+                        const real *slab, const struct batch *batch, real *memory, real *grad)
+{
+    struct work w;
+    forward(&w, run, m, config, slab, &batch->input, memory, grad != NULL);
+    w.batch = batch;
+    if (grad) memset(w.dlogits, 0, batch->input.n * m->shape.types * sizeof *w.dlogits);
+    struct part_sums sum = all_targets(&w);
+    if (!grad) return sum.loss;
+    OP(thp_map_backward)
+    (run->threads, batch->input.n, m->shape.width, m->shape.types, w.pass.h, w.dlogits, slab + m->at[AT_CLASS], false,
+     w.pass.dh, grad + m->at[AT_CLASS], NULL);
+    OP(thp_pass_backward)(&w.pass, true, sum.alpha, sum.beta, grad);
+    return sum.loss;
+}
+
+/* ---- Types ----------------------------------------------------------------------------------- */
+
+/* The classifier's, the same at any gap. */
+static void classify(const struct rival_law *l, const double *gap, double *out, size_t n)
+{
+    (void)gap;
+    size_t types = l->model->shape.types;
+    const real *logit = (const real *)(const void *)l->c + types + 2;
+    double most = -HUGE_VAL, sum = 0;
+    for (size_t k = 0; k < types; k++) most = fmax(most, (double)logit[k]);
+    for (size_t k = 0; n && k < types; k++) sum += out[k] = exp((double)logit[k] - most);
+    for (size_t k = 0; n && k < types; k++) out[k] /= sum;
+    for (size_t i = 1; i < n; i++) memcpy(out + i * types, out, types * sizeof *out);
+}
+
+const struct rival_class OP(rival_thp) = {
+    "thp", "Transformer Hawkes Process", params, coefficients, memory, encode, loss, &OP(thp_law), classify};

@@ -1,0 +1,69 @@
+/*
+ * thp_part.h - a history as THP sees it: an encoder and, on its output h_j, what the intensities of the next event are
+ * made of (op/thp_head.h). THP has one such part, NCE-TPP two.
+ *
+ *     z_k = w_k . h_j + b_k      s = alpha / (t_j + t0)      beta
+ *
+ *     nll of a gap = -ln(lambda_k(tau) + 1.1e-9) + tau mean_u sum_k lambda_k(u tau)        (cut off: the integral
+ * alone)
+ *
+ * u: `points` uniform draws, a function of (seed, step, id of the target). t_j is the encoder's time, 0 where it is
+ * negative. Compiled for float and for double (op.h).
+ */
+#ifndef SMURF_MODEL_THP_PART_H
+#define SMURF_MODEL_THP_PART_H
+
+#include "model/rival.h"
+#include "op/thp_head.h"
+
+/* Added to every intensity that a logarithm is taken of. */
+#define THP_LOG_OFFSET 1.1e-9
+
+/* The shape, and offsets in the slab. */
+struct thp_part {
+    struct encoder_shape shape;
+    struct encoder_params encoder;
+    size_t w, b, alpha, beta; /* (types x width), (types), scalars */
+};
+
+/* Adds the entries to the table. */
+void OP(thp_part_params)(struct thp_part *part, struct params *params);
+
+/* A batch under way, in memory of the caller. */
+struct thp_pass {
+    const struct op_run *run;
+    const struct thp_part *part;
+    const struct rival_config *config;
+    const real *slab;
+    const struct encoder_input *input;
+    real *encoder, *z, *s; /* encoder's memory; (n x types), (n) */
+    real *dz, *dh;         /* (n x types), (n x width) */
+    const real *h;         /* (n x width) */
+};
+
+/* Lays a pass out from base on, or only counts where base is NULL; returns the reals it takes. */
+size_t OP(thp_pass_lay_out)(struct thp_pass *pass, const struct thp_part *part, size_t n, int threads, real *base);
+/* h, z, s of all rows; dz = 0 where `backward`. run, config, slab and input are set before. */
+void OP(thp_pass_forward)(struct thp_pass *pass, bool backward);
+struct thp_head OP(thp_pass_head)(const struct thp_pass *pass, size_t row);
+/* From dz and the sums for alpha and beta to the gradient. dh_add: dh has the gradient of something else already. */
+void OP(thp_pass_backward)(struct thp_pass *pass, bool dh_add, double dalpha, double dbeta, real *grad);
+/* s = alpha / since(row) */
+double OP(thp_pass_since)(const struct thp_pass *pass, size_t row);
+
+/* Scratch of one thread: reals for the points of an integral. */
+size_t OP(thp_desk_size)(const struct rival_config *config);
+/* The negative log-likelihood of target `index` of the batch; g (or NULL): its gradient times scale is added. */
+double OP(thp_nll)(const struct thp_pass *pass, const struct thp_head *head, const struct target *target, size_t index,
+                   real *desk, double scale, struct thp_gradient *g);
+
+/* The law of the next gap: coefficients begin with z (types), s, beta. */
+extern const struct law_class OP(thp_law);
+
+/* y = x W^T + b for the rows of a batch, and its gradient, both cut into chunks that depend on sizes only. */
+void OP(thp_map_forward)(int threads, size_t n, size_t in, size_t out, const real *x, const real *w, const real *b,
+                         real *y);
+void OP(thp_map_backward)(int threads, size_t n, size_t in, size_t out, const real *x, const real *dy, const real *w,
+                          bool add, real *dx, real *dw, real *db);
+
+#endif

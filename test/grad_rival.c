@@ -1,0 +1,166 @@
+/*
+ * grad_rival.c - the gradients of the rivals' losses against finite differences, for every parameter.
+ *
+ * Draws are a function of (seed, step, id), so that a loss with draws has derivatives. The noise of NCE-TPP is drawn
+ * from parameters of its own ("noise."), whose gradient is by design not that of the loss: it is compared with the
+ * gradient of a THP with the same parameters, whose likelihood it must be.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "difference.h"
+#include "op/serial.h"
+#include "rival_case.h"
+
+/* Relative to the largest element of the tensor. */
+static const double TOLERANCE = 1e-6;
+enum { SINGLES = 3 };
+
+static const struct op_run once = {1, 5, 9};
+static const size_t lengths[] = {5, 1, 7};
+
+static struct encoder_shape shape_of(bool relu, bool gap_feature, double dropout)
+{
+    return (struct encoder_shape){.types = 3,
+                                  .width = 8,
+                                  .heads = 2,
+                                  .head_width = 3,
+                                  .layers = 2,
+                                  .inner = 10,
+                                  .activation = relu ? ACTIVATION_RELU : ACTIVATION_GELU,
+                                  .dropout = dropout,
+                                  .gap_feature = gap_feature};
+}
+
+static double value(void *context)
+{
+    struct loss loss = rival_case_loss(context, &once, NULL);
+    return rival_case_config.alpha * loss.time + loss.type;
+}
+
+/* The nearer of two steps: a corner of relu nearer than the longer one spoils that one only. */
+static double nearest(struct model_case *c, double *x, double got)
+{
+    double a = difference(value, c, x, 1e-4);
+    if (fabs(a - got) <= 0.1 * TOLERANCE * fabs(got)) return a;
+    double b = difference(value, c, x, 1e-5);
+    return fabs(a - got) < fabs(b - got) ? a : b;
+}
+
+static void check_tensor(struct model_case *c, const struct param *p, const double *grad, struct random *random)
+{
+    const double *g = grad + p->at;
+    double size = largest(g, p->size);
+    size_t element = 0;
+    if (!(size > 0) || !isfinite(size)) fail_msg("%s: gradient of %s: largest %g", c->model.rival->name, p->name, size);
+    for (size_t i = 0; i < p->size; i++)
+        if (fabs(g[i]) == size) element = i;
+    for (int k = 0; k <= SINGLES; k++, element = (size_t)smurf_random_below(random, p->size)) {
+        double want = nearest(c, &c->slab[p->at + element], g[element]);
+        if (!(fabs(g[element] - want) <= TOLERANCE * size))
+            fail_msg("%s: %s[%zu]: %.12g, by differences %.12g (largest %g)", c->model.rival->name, p->name, element,
+                     g[element], want, size);
+    }
+}
+
+static void test_gradient(void **state)
+{
+    const struct rival_class *rival = *state;
+    for (unsigned k = 0; k < 8; k++) {
+        struct encoder_shape shape = shape_of(k & 1, k & 2, k & 4 ? 0.2 : 0);
+        struct model_case c;
+        struct random random;
+        smurf_random_init(&random, 4, 4);
+        rival_case_init(&c, rival, &shape, lengths, 3, 3);
+        double *grad = model_case_room(c.model.params.total, sizeof *grad);
+        struct loss with = rival_case_loss(&c, &once, grad), without = rival_case_loss(&c, &once, NULL);
+        assert_memory_equal(&with, &without, sizeof with);
+        assert_true(with.gaps > 0 && with.time != 0);
+        for (size_t i = 0; i < c.model.params.count; i++)
+            if (strncmp(c.model.params.entry[i].name, "noise.", 6) != 0)
+                check_tensor(&c, &c.model.params.entry[i], grad, &random);
+        free(grad);
+        model_case_release(&c);
+    }
+}
+
+/* ---- The noise of NCE-TPP --------------------------------------------------------------------- */
+
+/* The entry of `to` that has the name of `p` without "noise."; NULL: none. */
+static const struct param *twin(const struct params *to, const struct param *p)
+{
+    for (size_t i = 0; i < to->count; i++)
+        if (strcmp(to->entry[i].name, p->name + 6) == 0) return &to->entry[i];
+    return NULL;
+}
+
+/* A THP of q's shape and parameters, without its classifier. */
+static void start_twin(struct model_case *thp, const struct model_case *nce, bool relu, bool gap_feature)
+{
+    struct encoder_shape shape = {.types = 3,
+                                  .width = 16,
+                                  .heads = 2,
+                                  .head_width = 8,
+                                  .layers = 1,
+                                  .inner = 32,
+                                  .activation = relu ? ACTIVATION_RELU : ACTIVATION_GELU,
+                                  .gap_feature = gap_feature};
+    rival_case_init(thp, &OP(rival_thp), &shape, lengths, 3, 3);
+    memset(thp->slab, 0, thp->model.params.total * sizeof *thp->slab);
+    for (size_t i = 0; i < nce->model.params.count; i++) {
+        const struct param *p = &nce->model.params.entry[i], *own;
+        if (strncmp(p->name, "noise.", 6) != 0) continue;
+        own = twin(&thp->model.params, p);
+        assert_true(own && own->size == p->size);
+        memcpy(thp->slab + own->at, nce->slab + p->at, p->size * sizeof *nce->slab);
+    }
+}
+
+static void test_noise(void **state)
+{
+    (void)state;
+    for (unsigned k = 0; k < 4; k++) {
+        struct encoder_shape shape = shape_of(k & 1, k & 2, 0.2);
+        struct model_case nce, thp;
+        size_t compared = 0;
+        rival_case_init(&nce, &OP(rival_nce), &shape, lengths, 3, 3);
+        start_twin(&thp, &nce, k & 1, k & 2);
+        double *got = model_case_room(nce.model.params.total, sizeof *got);
+        double *want = model_case_room(thp.model.params.total, sizeof *want);
+        double time = rival_case_loss(&nce, &once, got).time, likelihood = rival_case_loss(&thp, &once, want).time;
+        assert_true(time > likelihood); /* what is left is a sum of ln(1 + something) */
+        for (size_t i = 0; i < nce.model.params.count; i++) {
+            const struct param *p = &nce.model.params.entry[i];
+            if (strncmp(p->name, "noise.", 6) != 0) continue;
+            check_values(p->name, got + p->at, want + twin(&thp.model.params, p)->at, p->size, 1e-10);
+            compared++;
+        }
+        assert_int_equal(compared, thp.model.params.count - 1); /* all but the classifier */
+        free(got), free(want);
+        model_case_release(&nce), model_case_release(&thp);
+    }
+}
+
+static int one_thread(void **state)
+{
+    (void)state;
+    smurf_serial_enter();
+    return 0;
+}
+
+int main(void)
+{
+    enum { MOST = 16 };
+    struct CMUnitTest tests[MOST + 1];
+    size_t n = 0;
+    for (const struct rival_class *r; n < MOST && (r = OP(rival_at)(n)); n++)
+        tests[n] = (struct CMUnitTest){r->name, test_gradient, NULL, NULL, (void *)(uintptr_t)r};
+    tests[n++] = (struct CMUnitTest){"noise of nce", test_noise, NULL, NULL, NULL};
+    return _cmocka_run_group_tests("gradients of the rivals", tests, n, one_thread, NULL);
+}
