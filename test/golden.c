@@ -6,6 +6,7 @@
  * the file's own parameters, in double; agreement is relative to the largest element of each tensor, to 1e-8. Files
  * with "samples" and "truth" hold metrics, which must agree to 1e-12.
  */
+#include "base/gauss_legendre.h"
 #include "eval/metrics.h"
 #include "train/loss.h"
 

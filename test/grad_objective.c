@@ -11,6 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/gauss_legendre.h"
 #include "difference.h"
 #include "op/intensity.h"
 #include "op/noise.h"

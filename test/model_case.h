@@ -6,6 +6,7 @@
 #ifndef SMURF_TEST_MODEL_CASE_H
 #define SMURF_TEST_MODEL_CASE_H
 
+#include "base/gauss_legendre.h"
 #include "base/random.h"
 #include "train/loss.h"
 

@@ -103,6 +103,7 @@ struct pass {
     const real *slab;
     struct memory *m;
     size_t n;
+    bool timed; /* z is added to the input of every layer */
 };
 
 /* Which tensors are dropped: three to a layer, and attention's weights. */
@@ -135,14 +136,17 @@ static void add_rows(size_t n, const real *a, real *x)
     for (size_t i = 0; i < n; i++) x[i] += a[i];
 }
 
-/* in = x + z, then queries, keys and values; rows i0 .. i0+n-1. x may be in. */
+/* in = x [+ z], then queries, keys and values; rows i0 .. i0+n-1. x may be in. */
 static void project_rows(const struct pass *p, size_t layer, size_t i0, size_t n, const real *x)
 {
     const struct encoder_layer *e = &p->at->layer[layer];
     struct layer_memory *a = &p->m->layer[layer];
     size_t d = p->s->width, hw = p->s->heads * p->s->head_width;
     real *in = a->in + i0 * d;
-    for (size_t i = 0; i < n * d; i++) in[i] = x[i] + p->m->z[i0 * d + i];
+    if (p->timed)
+        for (size_t i = 0; i < n * d; i++) in[i] = x[i] + p->m->z[i0 * d + i];
+    else
+        memcpy(in, x, n * d * sizeof *in);
     OP(linear_forward)(n, d, hw, in, p->slab + e->query, NULL, a->q + i0 * hw);
     OP(linear_forward)(n, d, hw, in, p->slab + e->key, NULL, a->k + i0 * hw);
     OP(linear_forward)(n, d, hw, in, p->slab + e->value, NULL, a->v + i0 * hw);
@@ -189,30 +193,49 @@ static void start_rows(const struct pass *p, const struct encoder_input *input, 
          p->slab + p->at->gap_table, p->m->gap_h + i0 * GAP_UNITS, x);
 }
 
+/* All layers; the first one's input is x, or what becomes of the events where x is NULL. */
+static const real *all_layers(const struct pass *p, const struct encoder_input *input, const real *x)
+{
+    const struct encoder_shape *shape = p->s;
+    const struct memory *m = p->m;
+    size_t chunks = op_chunks(p->n, CHUNK), d = shape->width;
+    for (size_t l = 0; l <= shape->layers; l++) {
+        const real *in = l == 0 && x ? x : m->x;
+#pragma omp parallel for schedule(static) num_threads(p->run->threads)
+        for (size_t c = 0; c < chunks; c++) {
+            size_t i0 = op_chunk_start(p->n, chunks, c), n = op_chunk_start(p->n, chunks, c + 1) - i0;
+            if (l > 0)
+                finish_rows(p, l - 1, i0, n);
+            else if (!x)
+                start_rows(p, input, i0, n);
+            if (l < shape->layers) project_rows(p, l, i0, n, in + i0 * d);
+        }
+        if (l < shape->layers)
+            OP(attention_forward)
+            (p->run, &input->rows, shape->heads, shape->head_width, drop_of(p, l, DROP_ATTENTION), m->layer[l].q,
+             m->layer[l].k, m->layer[l].v, m->layer[l].o, m->layer[l].lse, m->scratch);
+    }
+    return m->x;
+}
+
 const real *OP(encoder_forward)(const struct op_run *run, const struct encoder_shape *shape,
                                 const struct encoder_params *at, const real *slab, const struct encoder_input *input,
                                 real *memory)
 {
     struct memory m;
     lay_out(&m, shape, input->n, run->threads, memory);
-    const struct pass p = {run, shape, at, slab, &m, input->n};
-    size_t chunks = op_chunks(input->n, CHUNK), d = shape->width;
-    for (size_t l = 0; l <= shape->layers; l++) {
-#pragma omp parallel for schedule(static) num_threads(run->threads)
-        for (size_t c = 0; c < chunks; c++) {
-            size_t i0 = op_chunk_start(input->n, chunks, c), n = op_chunk_start(input->n, chunks, c + 1) - i0;
-            if (l == 0)
-                start_rows(&p, input, i0, n);
-            else
-                finish_rows(&p, l - 1, i0, n);
-            if (l < shape->layers) project_rows(&p, l, i0, n, m.x + i0 * d);
-        }
-        if (l < shape->layers)
-            OP(attention_forward)
-            (run, &input->rows, shape->heads, shape->head_width, drop_of(&p, l, DROP_ATTENTION), m.layer[l].q,
-             m.layer[l].k, m.layer[l].v, m.layer[l].o, m.layer[l].lse, m.scratch);
-    }
-    return m.x;
+    const struct pass p = {run, shape, at, slab, &m, input->n, true};
+    return all_layers(&p, input, NULL);
+}
+
+const real *OP(layers_forward)(const struct op_run *run, const struct encoder_shape *shape,
+                               const struct encoder_params *at, const real *slab, const struct encoder_input *input,
+                               const real *x, real *memory)
+{
+    struct memory m;
+    lay_out(&m, shape, input->n, run->threads, memory);
+    const struct pass p = {run, shape, at, slab, &m, input->n, false};
+    return all_layers(&p, input, x);
 }
 
 /* ---- Backward -------------------------------------------------------------------------------- */
@@ -312,12 +335,12 @@ static void gradients(const struct pass *p, size_t layer, real *grad, real *dnex
     }
 }
 
-void OP(encoder_backward)(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
+real *OP(layers_backward)(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
                           const real *slab, const struct encoder_input *input, real *memory, real *dh, real *grad)
 {
     struct memory m;
     lay_out(&m, shape, input->n, run->threads, memory);
-    const struct pass p = {run, shape, at, slab, &m, input->n};
+    const struct pass p = {.run = run, .s = shape, .at = at, .slab = slab, .m = &m, .n = input->n};
     size_t chunks = op_chunks(input->n, CHUNK);
     real *other = m.dx;
     m.dx = dh; /* the two take turns */
@@ -335,11 +358,20 @@ void OP(encoder_backward)(const struct op_run *run, const struct encoder_shape *
         m.dx = other;
         other = swap;
     }
-    OP(embed_gradient)(input->n, shape->width, input->type, m.dx, grad + at->embedding);
+    return m.dx;
+}
+
+void OP(encoder_backward)(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
+                          const real *slab, const struct encoder_input *input, real *memory, real *dh, real *grad)
+{
+    const real *dx = OP(layers_backward)(run, shape, at, slab, input, memory, dh, grad);
+    OP(embed_gradient)(input->n, shape->width, input->type, dx, grad + at->embedding);
     if (shape->gap_feature) {
+        struct memory m;
         real dgap[GAP_UNITS];
+        lay_out(&m, shape, input->n, run->threads, memory);
         OP(gap_feature_gradient)
-        (input->n, shape->width, GAP_UNITS, input->gap, slab + at->gap_table, m.gap_h, m.dx, grad + at->gap_v,
+        (input->n, shape->width, GAP_UNITS, input->gap, slab + at->gap_table, m.gap_h, dx, grad + at->gap_v,
          grad + at->gap_c, grad + at->gap_table, dgap);
     }
 }

@@ -62,4 +62,13 @@ const real *OP(encoder_forward)(const struct op_run *run, const struct encoder_s
 void OP(encoder_backward)(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
                           const real *slab, const struct encoder_input *input, real *memory, real *dh, real *grad);
 
+/* The layers alone, for models that see events in another way: x (n x width) goes in as it is, and z(t) is not added
+   anywhere. Of the input only rows and n are looked at, of the parameters the layers'. */
+const real *OP(layers_forward)(const struct op_run *run, const struct encoder_shape *shape,
+                               const struct encoder_params *at, const real *slab, const struct encoder_input *input,
+                               const real *x, real *memory);
+/* The gradient of x is returned, in `memory` or in place of dh. */
+real *OP(layers_backward)(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
+                          const real *slab, const struct encoder_input *input, real *memory, real *dh, real *grad);
+
 #endif

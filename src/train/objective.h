@@ -51,7 +51,4 @@ OBJECTIVES(OBJECTIVE_DECLARE)
 const struct objective_class *OP(objective_at)(size_t index);
 const struct objective_class *OP(objective_named)(const char *name);
 
-/* Nodes and weights of Gauss-Legendre quadrature on [0, 1], n <= POINTS_MOST. */
-void smurf_gauss_legendre(size_t n, double *node, double *weight);
-
 #endif

@@ -6,6 +6,7 @@
  */
 #include "train/trainer.h"
 
+#include "base/gauss_legendre.h"
 #include "data/data.h"
 #include "model/config.h"
 #include "op/serial.h"

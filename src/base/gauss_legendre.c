@@ -1,5 +1,5 @@
-/* gauss_legendre.c - nodes and weights of Gauss-Legendre quadrature, by Newton's method on the Legendre polynomials. */
-#include "train/objective.h"
+/* gauss_legendre.c - see gauss_legendre.h. By Newton's method on the Legendre polynomials. */
+#include "base/gauss_legendre.h"
 
 #include <math.h>
 
