@@ -15,7 +15,7 @@
 #include "model/batch.h"
 #include "model/model.h"
 
-#define RIVALS(X)
+#define RIVALS(X) X(nhp)
 
 struct rival_config {
     size_t points;    /* draws or nodes of the integral of the intensity */
