@@ -15,7 +15,7 @@
 #include "model/batch.h"
 #include "model/model.h"
 
-#define RIVALS(X) X(thp) X(nce) X(sahp)
+#define RIVALS(X) X(thp) X(sahp) X(nhp) X(nce)
 
 struct rival_config {
     size_t points;    /* draws or nodes of the integral of the intensity */

@@ -1,0 +1,680 @@
+/*
+ * nhp.c - the neural Hawkes process: a continuous-time LSTM whose memory decays between events.
+ *
+ * Event i with the embedding x_i of its type; h^-, c^- and cbar^- are what the memory has come to just before it, 0 at
+ * the first event. From one linear map of [x_i, h^-] come seven gates: i, f, ibar, fbar and o logistic, z tanh, delta
+ * softplus.
+ *
+ *     c_i = f c^- + i z                 cbar_i = fbar cbar_{i-1} + ibar z
+ *     c(tau) = cbar_i + (c_i - cbar_i) e^{-delta_i tau}             h(tau) = o_i tanh c(tau)
+ *     lambda_k(tau) = s_k softplus(w_k . h(tau) / s_k)              ln s_k is stored
+ *
+ * until the next event, tau in mean gaps. The coefficients of a law are (o, c, cbar, delta), each `width` long. No
+ * dropout, as published.
+ *
+ *     loss of a target = -ln lambda_k(tau) + integral of sum_k lambda_k from 0 to tau         (censored: the integral)
+ *
+ * The integral is taken at Gauss-Legendre nodes of v, u = tau v^3: memory that decays in 1/10,000 of a gap is still
+ * seen, to 1% (published: uniform draws, which it takes from config->u where that is given). At most NODES_MOST of
+ * them.
+ *
+ * Sequences run side by side, each on one thread; targets are cut into chunks that depend on their number only, and in
+ * these into tiles, whose points make matrices large enough for a BLAS. Gradients of the gates are kept for every row:
+ * those of their map are then one product over all rows.
+ *
+ * Compiled with -ffast-math for the vector exp, log and tanh of libmvec.
+ */
+#include "model/rival.h"
+
+#include "base/clones.h"
+#include "op/blas.h"
+#include "op/embed.h"
+#include "op/linear.h"
+#include "op/real.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NODES_MOST = 20, TILE_MOST = 8, TILE_CELLS = 1 << 16, CHUNK = 16, CHUNKS_MOST = 16, ROWS_CHUNK = 24 };
+enum offset { AT_EMBEDDING, AT_GATES, AT_BIAS, AT_INTENSITY, AT_SCALE };
+enum gate { GATE_I, GATE_F, GATE_IBAR, GATE_FBAR, GATE_O, LOGISTIC, GATE_Z = LOGISTIC, GATE_DELTA, GATES };
+enum part { PART_O, PART_C, PART_CBAR, PART_DELTA, PARTS };
+
+static void params(struct model *model)
+{
+    size_t d = model->shape.width, types = model->shape.types, *at = model->at;
+    struct params *p = &model->params;
+    at[AT_EMBEDDING] = smurf_params_add(p, START_NORMAL, 0, types, d, "embedding");
+    at[AT_GATES] = smurf_params_add(p, START_FAN_IN, 2 * d, GATES * d, 2 * d, "gates.weight");
+    at[AT_BIAS] = smurf_params_add(p, START_FAN_IN, 2 * d, GATES * d, 0, "gates.bias");
+    at[AT_INTENSITY] = smurf_params_add(p, START_FAN_IN, d, types, d, "intensity.weight");
+    at[AT_SCALE] = smurf_params_add(p, START_ZERO, 0, types, 0, "intensity.log_scale");
+}
+
+static size_t coefficients(const struct model *model)
+{
+    return PARTS * model->shape.width;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+struct memory {
+    real *turned;          /* (d x 7d): the recurrent half of the map, transposed */
+    real *x;               /* (n x 2d): [x, h^-] */
+    real *gates, *dgates;  /* (n x 7d) */
+    real *state, *dstate;  /* (n x 4d): o, c, cbar, delta */
+    real *before;          /* (n x d): c^-; going back, its gradient */
+    real *bent, *decay;    /* (n x d): tanh c^-, e^{-delta tau} of the row before */
+    real *dx;              /* (n x d): gradient of h^-, then of x */
+    real *scale, *inverse; /* (types): s, 1/s */
+    real *shared;          /* (chunks x shared_size): gradients of w and ln s */
+    real *desks;
+    size_t nodes, tile, shared_size, desk_size, used;
+};
+
+/* Scratch of one tile. Each target has its nodes and, last, its own gap. */
+struct desk {
+    real *tau, *weight;     /* (points) */
+    real *decay, *bent, *h; /* (points x d); h: then its gradient */
+    real *u, *soft, *slope; /* (points x types): w.h, softplus(u/s) and its derivative */
+};
+
+static real *take(size_t *used, real *base, size_t n)
+{
+    real *piece = base ? base + *used : NULL;
+    *used += (n + 15) & ~(size_t)15;
+    return piece;
+}
+
+static struct desk lay_out_desk(size_t d, size_t types, size_t points, real *base, size_t *used)
+{
+    struct desk k;
+    *used = 0;
+    k.tau = take(used, base, points);
+    k.weight = take(used, base, points);
+    k.decay = take(used, base, points * d);
+    k.bent = take(used, base, points * d);
+    k.h = take(used, base, points * d);
+    k.u = take(used, base, points * types);
+    k.soft = take(used, base, points * types);
+    k.slope = take(used, base, points * types);
+    return k;
+}
+
+/* Targets in a tile: fewer where there are many types. */
+static size_t tile_of(size_t types, size_t points)
+{
+    size_t tile = TILE_CELLS / (types * points);
+    return tile < 1 ? 1 : tile > TILE_MOST ? TILE_MOST : tile;
+}
+
+static void lay_out(struct memory *m, const struct model *model, const struct rival_config *config, size_t n,
+                    real *base)
+{
+    size_t d = model->shape.width, types = model->shape.types, *used = &m->used;
+    *m = (struct memory){.nodes = config->u || config->points < NODES_MOST ? config->points : NODES_MOST};
+    m->turned = take(used, base, d * GATES * d);
+    m->x = take(used, base, n * 2 * d);
+    m->gates = take(used, base, n * GATES * d);
+    m->dgates = take(used, base, n * GATES * d);
+    m->state = take(used, base, n * PARTS * d);
+    m->dstate = take(used, base, n * PARTS * d);
+    real **rows[] = {&m->before, &m->bent, &m->decay, &m->dx};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = take(used, base, n * d);
+    m->scale = take(used, base, types);
+    m->inverse = take(used, base, types);
+    m->shared_size = (types * d + types + 15) & ~(size_t)15;
+    m->shared = take(used, base, CHUNKS_MOST * m->shared_size);
+    m->tile = tile_of(types, m->nodes + 1);
+    lay_out_desk(d, types, m->tile * (m->nodes + 1), NULL, &m->desk_size);
+    m->desks = take(used, base, CHUNKS_MOST * m->desk_size);
+}
+
+static size_t memory_for(const struct model *model, const struct rival_config *config, size_t n, int threads)
+{
+    (void)threads;
+    struct memory m;
+    lay_out(&m, model, config, n, NULL);
+    return m.used;
+}
+
+/* What all functions of a pass share. */
+struct pass {
+    const struct op_run *run;
+    const struct model *model;
+    const struct rival_config *config;
+    const real *slab;
+    const struct encoder_input *input;
+    struct memory *m;
+    double node[NODES_MOST], weight[NODES_MOST]; /* on (0, 1) */
+    bool backward;
+};
+
+/* ---- From event to event --------------------------------------------------------------------- */
+
+/* y (columns) += sum over rows of x[r] w[r]; rows of w are `stride` apart. Eight at a time: y is read and written less.
+ */
+OP_CLONES
+static void add_rows(size_t rows, size_t columns, const real *restrict x, const real *restrict w, size_t stride,
+                     real *restrict y)
+{
+    size_t r = 0;
+    for (; r + 8 <= rows; r += 8, x += 8, w += 8 * stride)
+        for (size_t k = 0; k < columns; k++)
+            y[k] += x[0] * w[k] + x[1] * w[stride + k] + x[2] * w[2 * stride + k] + x[3] * w[3 * stride + k] +
+                    x[4] * w[4 * stride + k] + x[5] * w[5 * stride + k] + x[6] * w[6 * stride + k] +
+                    x[7] * w[7 * stride + k];
+    for (; r < rows; r++, x++, w += stride)
+        for (size_t k = 0; k < columns; k++) y[k] += *x * w[k];
+}
+
+/* The memory of the row before, tau later. */
+OP_CLONES
+static void decay_to(size_t d, const real *restrict state, real tau, real *restrict decay, real *restrict before,
+                     real *restrict bent, real *restrict h)
+{
+    const real *o = state + PART_O * d, *c = state + PART_C * d, *cbar = state + PART_CBAR * d,
+               *delta = state + PART_DELTA * d;
+    for (size_t k = 0; k < d; k++) decay[k] = exp_real(-delta[k] * tau);
+    for (size_t k = 0; k < d; k++) before[k] = cbar[k] + (c[k] - cbar[k]) * decay[k];
+    for (size_t k = 0; k < d; k++) bent[k] = tanh_real(before[k]);
+    for (size_t k = 0; k < d; k++) h[k] = o[k] * bent[k];
+}
+
+/* From the map's outputs to the gates and the new memory. before, last: c^- and cbar^-. */
+OP_CLONES
+static void remember(size_t d, real *restrict gates, const real *before, const real *last, real *restrict state)
+{
+    real *z = gates + GATE_Z * d, *delta = gates + GATE_DELTA * d;
+    for (size_t k = 0; k < LOGISTIC * d; k++) gates[k] = 1 / (1 + exp_real(gates[k] > -80 ? -gates[k] : 80));
+    for (size_t k = 0; k < d; k++) z[k] = tanh_real(z[k]);
+    for (size_t k = 0; k < d; k++) {
+        real soft = log1p_real(exp_real(-fabs_real(delta[k])));
+        delta[k] = (delta[k] > 0 ? delta[k] : 0) + soft;
+    }
+    for (size_t k = 0; k < d; k++) {
+        state[PART_O * d + k] = gates[GATE_O * d + k];
+        state[PART_C * d + k] = gates[GATE_F * d + k] * before[k] + gates[GATE_I * d + k] * z[k];
+        state[PART_CBAR * d + k] = gates[GATE_FBAR * d + k] * last[k] + gates[GATE_IBAR * d + k] * z[k];
+        state[PART_DELTA * d + k] = delta[k];
+    }
+}
+
+static real gap_before(const struct pass *p, size_t i)
+{
+    return (real)(p->input->time[i] - p->input->time[i - 1]);
+}
+
+static void sequence_forward(const struct pass *p, size_t from, size_t to, real *state)
+{
+    const struct memory *m = p->m;
+    size_t d = p->model->shape.width;
+    for (size_t i = from; i < to; i++) {
+        real *now = state + i * PARTS * d, *gates = m->gates + i * GATES * d, *before = m->before + i * d;
+        real *h = m->x + i * 2 * d + d;
+        const real *last = before;
+        if (i > from) {
+            decay_to(d, now - PARTS * d, gap_before(p, i), m->decay + i * d, before, m->bent + i * d, h);
+            add_rows(d, GATES * d, h, m->turned, GATES * d, gates);
+            last = now - PARTS * d + PART_CBAR * d;
+        } else {
+            memset(before, 0, d * sizeof *before);
+            memset(h, 0, d * sizeof *h);
+        }
+        remember(d, gates, before, last, now);
+    }
+}
+
+/* Gradients of the map's outputs, and of c^- in place of c^-. softplus' = 1 - e^{-softplus}. */
+OP_CLONES
+static void remember_backward(size_t d, const real *restrict gates, const real *last, const real *restrict dstate,
+                              real *before, real *restrict dgates)
+{
+    const real *dc = dstate + PART_C * d, *dcbar = dstate + PART_CBAR * d;
+    for (size_t k = 0; k < d; k++) {
+        real i = gates[GATE_I * d + k], f = gates[GATE_F * d + k], o = gates[GATE_O * d + k];
+        real ibar = gates[GATE_IBAR * d + k], fbar = gates[GATE_FBAR * d + k], z = gates[GATE_Z * d + k];
+        dgates[GATE_I * d + k] = dc[k] * z * i * (1 - i);
+        dgates[GATE_F * d + k] = dc[k] * before[k] * f * (1 - f);
+        dgates[GATE_IBAR * d + k] = dcbar[k] * z * ibar * (1 - ibar);
+        dgates[GATE_FBAR * d + k] = dcbar[k] * last[k] * fbar * (1 - fbar);
+        dgates[GATE_O * d + k] = dstate[PART_O * d + k] * o * (1 - o);
+        dgates[GATE_Z * d + k] = (dc[k] * i + dcbar[k] * ibar) * (1 - z * z);
+    }
+    for (size_t k = 0; k < d; k++)
+        dgates[GATE_DELTA * d + k] = dstate[PART_DELTA * d + k] * (1 - exp_real(-gates[GATE_DELTA * d + k]));
+    for (size_t k = 0; k < d; k++) before[k] = dc[k] * gates[GATE_F * d + k];
+}
+
+/* Adds to the gradients of a memory what comes from c(tau) and h(tau). */
+OP_CLONES
+static void decay_backward(size_t d, const real *restrict state, real tau, const real *restrict decay,
+                           const real *restrict bent, const real *restrict dbefore, const real *restrict dh,
+                           real *restrict dstate)
+{
+    for (size_t k = 0; k < d; k++) {
+        real dc = (dbefore ? dbefore[k] : 0) + dh[k] * state[PART_O * d + k] * (1 - bent[k] * bent[k]);
+        real lead = state[PART_C * d + k] - state[PART_CBAR * d + k];
+        dstate[PART_O * d + k] += dh[k] * bent[k];
+        dstate[PART_C * d + k] += dc * decay[k];
+        dstate[PART_CBAR * d + k] += dc * (1 - decay[k]);
+        dstate[PART_DELTA * d + k] -= dc * lead * decay[k] * tau;
+    }
+}
+
+static void sequence_backward(const struct pass *p, size_t from, size_t to)
+{
+    const struct memory *m = p->m;
+    size_t d = p->model->shape.width;
+    const real *w = p->slab + p->model->at[AT_GATES] + d;
+    for (size_t i = to; i-- > from;) {
+        const real *last = i > from ? m->state + ((i - 1) * PARTS + PART_CBAR) * d : m->before + i * d;
+        real *dnow = m->dstate + i * PARTS * d, *dgates = m->dgates + i * GATES * d, *dh = m->dx + i * d;
+        const real *gates = m->gates + i * GATES * d;
+        remember_backward(d, gates, last, dnow, m->before + i * d, dgates);
+        if (i == from) return;
+        real *dlast = dnow - PARTS * d;
+        for (size_t k = 0; k < d; k++) dlast[PART_CBAR * d + k] += dnow[PART_CBAR * d + k] * gates[GATE_FBAR * d + k];
+        memset(dh, 0, d * sizeof *dh);
+        add_rows(GATES * d, d, dgates, w, 2 * d, dh);
+        decay_backward(d, m->state + (i - 1) * PARTS * d, gap_before(p, i), m->decay + i * d, m->bent + i * d,
+                       m->before + i * d, dh, dlast);
+    }
+}
+
+/* ---- All events ------------------------------------------------------------------------------ */
+
+/* Embeddings, and the map of them: what the gates get that does not wait for the event before. */
+static void inputs_forward(const struct pass *p)
+{
+    const struct memory *m = p->m;
+    size_t n = p->input->n, d = p->model->shape.width, chunks = op_chunks(n, ROWS_CHUNK);
+    const real *w = p->slab + p->model->at[AT_GATES], *bias = p->slab + p->model->at[AT_BIAS];
+    const real *table = p->slab + p->model->at[AT_EMBEDDING];
+#pragma omp parallel for schedule(static) num_threads(p->run->threads)
+    for (size_t c = 0; c < chunks; c++) {
+        size_t i0 = op_chunk_start(n, chunks, c), i1 = op_chunk_start(n, chunks, c + 1);
+        for (size_t i = i0; i < i1; i++) {
+            memcpy(m->x + i * 2 * d, table + (size_t)p->input->type[i] * d, d * sizeof(real));
+            memcpy(m->gates + i * GATES * d, bias, GATES * d * sizeof(real));
+        }
+        if (i1 > i0)
+            gemm(0, 1, i1 - i0, GATES * d, d, 1, m->x + i0 * 2 * d, 2 * d, w, 2 * d, 1, m->gates + i0 * GATES * d,
+                 GATES * d);
+    }
+    for (size_t r = 0; r < GATES * d; r++)
+        for (size_t k = 0; k < d; k++) m->turned[k * GATES * d + r] = w[r * 2 * d + d + k];
+}
+
+static void forward(const struct pass *p, real *state)
+{
+    const struct op_rows *rows = &p->input->rows;
+    inputs_forward(p);
+#pragma omp parallel for schedule(dynamic) num_threads(p->run->threads)
+    for (size_t s = 0; s < rows->sequences; s++) sequence_forward(p, rows->offset[s], rows->offset[s + 1], state);
+}
+
+/* Gradients of the map and of the embeddings, from those of the gates. */
+static void inputs_backward(const struct pass *p, real *grad)
+{
+    const struct memory *m = p->m;
+    const size_t *at = p->model->at;
+    size_t n = p->input->n, d = p->model->shape.width, chunks = op_chunks(n, ROWS_CHUNK);
+#pragma omp parallel for schedule(dynamic) num_threads(p->run->threads)
+    for (size_t g = 0; g < GATES; g++) OP(linear_gradient)
+    (n, 2 * d, GATES * d, m->x, m->dgates, g * d, (g + 1) * d, grad + at[AT_GATES], grad + at[AT_BIAS]);
+#pragma omp parallel for schedule(static) num_threads(p->run->threads)
+    for (size_t c = 0; c < chunks; c++) {
+        size_t i0 = op_chunk_start(n, chunks, c), i1 = op_chunk_start(n, chunks, c + 1);
+        if (i1 > i0)
+            gemm(0, 0, i1 - i0, d, GATES * d, 1, m->dgates + i0 * GATES * d, GATES * d, p->slab + at[AT_GATES], 2 * d,
+                 0, m->dx + i0 * d, d);
+    }
+    OP(embed_gradient)(n, d, p->input->type, m->dx, grad + at[AT_EMBEDDING]);
+}
+
+static void backward(const struct pass *p, real *grad)
+{
+    const struct op_rows *rows = &p->input->rows;
+#pragma omp parallel for schedule(dynamic) num_threads(p->run->threads)
+    for (size_t s = 0; s < rows->sequences; s++) sequence_backward(p, rows->offset[s], rows->offset[s + 1]);
+    inputs_backward(p, grad);
+}
+
+static void encode(const struct op_run *run, const struct model *model, const struct rival_config *config,
+                   const real *slab, const struct encoder_input *input, real *memory, real *out)
+{
+    struct memory m;
+    lay_out(&m, model, config, input->n, memory);
+    const struct pass p = {.run = run, .model = model, .config = config, .slab = slab, .input = input, .m = &m};
+    forward(&p, out);
+}
+
+/* ---- Points ---------------------------------------------------------------------------------- */
+
+/* Nodes and weights on (0, 1) of Gauss-Legendre, by Newton's method on P_n. */
+static void legendre_nodes(size_t n, double *node, double *weight)
+{
+    for (size_t i = 0; i < n; i++) {
+        double x = -cos(3.14159265358979323846 * ((double)i + 0.75) / ((double)n + 0.5)), slope = 1;
+        for (int step = 0; step < 20; step++) {
+            double before = 1, value = x;
+            for (size_t k = 2; k <= n; k++) {
+                double next = ((double)(2 * k - 1) * x * value - (double)(k - 1) * before) / (double)k;
+                before = value;
+                value = next;
+            }
+            slope = (double)n * (x * value - before) / (x * x - 1);
+            x -= value / slope;
+        }
+        node[i] = 0.5 * (1 + x);
+        weight[i] = 1 / ((1 - x * x) * slope * slope);
+    }
+}
+
+/* Of u = v^3. */
+static void cubed_nodes(size_t n, double *node, double *weight)
+{
+    legendre_nodes(n, node, weight);
+    for (size_t i = 0; i < n; i++) {
+        weight[i] *= 3 * node[i] * node[i];
+        node[i] *= node[i] * node[i];
+    }
+}
+
+/* The points of one target, and what the total intensity there is multiplied by. */
+static void place(const struct pass *p, const struct target *t, size_t index, real *tau, real *weight)
+{
+    size_t n = p->m->nodes;
+    const double *u = p->config->u ? p->config->u + index * n : p->node;
+    for (size_t i = 0; i < n; i++) {
+        tau[i] = (real)(t->gap * u[i]);
+        weight[i] = (real)(t->gap * (p->config->u ? 1 / (double)n : p->weight[i]));
+    }
+    tau[n] = (real)t->gap;
+    weight[n] = 0;
+}
+
+/* h (points x d) at the points of one target. */
+OP_CLONES
+static void hidden(size_t d, size_t points, const real *restrict state, const real *restrict tau, real *restrict decay,
+                   real *restrict bent, real *restrict h)
+{
+    const real *o = state + PART_O * d, *c = state + PART_C * d, *cbar = state + PART_CBAR * d,
+               *delta = state + PART_DELTA * d;
+    for (size_t i = 0; i < points; i++, decay += d, bent += d, h += d) {
+        for (size_t k = 0; k < d; k++) decay[k] = exp_real(-delta[k] * tau[i]);
+        for (size_t k = 0; k < d; k++) bent[k] = tanh_real(cbar[k] + (c[k] - cbar[k]) * decay[k]);
+        for (size_t k = 0; k < d; k++) h[k] = o[k] * bent[k];
+    }
+}
+
+/* softplus(u/s) and its derivative. */
+OP_CLONES
+static void soften(size_t points, size_t types, const real *restrict u, const real *restrict inverse,
+                   real *restrict soft, real *restrict slope)
+{
+    for (size_t i = 0; i < points; i++)
+        for (size_t k = 0; k < types; k++) soft[i * types + k] = u[i * types + k] * inverse[k];
+    for (size_t i = 0; i < points * types; i++) {
+        real x = soft[i], e = exp_real(-fabs_real(x)), q = 1 / (1 + e);
+        slope[i] = x > 0 ? q : e * q;
+        soft[i] = (x > 0 ? x : 0) + log1p_real(e);
+    }
+}
+
+/* The sum over types and points of weight * lambda; and if dscale is there, the gradients: of u in place of the
+   derivatives, of ln s added to dscale. */
+OP_CLONES
+static double weigh(size_t points, size_t types, const real *restrict weight, const real *restrict scale, real alpha,
+                    const real *restrict u, const real *restrict soft, real *restrict slope, real *restrict dscale)
+{
+    double sum = 0;
+    for (size_t i = 0; i < points; i++, u += types, soft += types, slope += types) {
+        real total = 0, g = alpha * weight[i];
+        for (size_t k = 0; k < types; k++) total += scale[k] * soft[k];
+        sum += (double)weight[i] * (double)total;
+        if (!dscale) continue;
+        for (size_t k = 0; k < types; k++) dscale[k] += g * (scale[k] * soft[k] - u[k] * slope[k]);
+        for (size_t k = 0; k < types; k++) slope[k] *= g;
+    }
+    return sum;
+}
+
+/* ---- Targets --------------------------------------------------------------------------------- */
+
+/* -ln lambda_k at the event itself, whose row of points this is, after `weigh`. Far out on the left softplus is e^x. */
+static double at_event(const struct pass *p, const struct target *t, const real *u, const real *soft, real *slope,
+                       real *dscale)
+{
+    size_t k = t->type;
+    double s = (double)p->m->scale[k], x = (double)u[k] / s, q = 1 / (1 + exp(-x));
+    double r = x < -15 ? 1 : q / (double)soft[k];
+    if (dscale) {
+        slope[k] = (real)(-p->config->alpha * r / s);
+        dscale[k] -= (real)(p->config->alpha * (1 - x * r));
+    }
+    return -(log(s) + (x < -15 ? x : log((double)soft[k])));
+}
+
+static bool is_right(const struct pass *p, const struct target *t, const real *soft)
+{
+    size_t best = 0;
+    for (size_t k = 1; k < p->model->shape.types; k++)
+        if (p->m->scale[k] * soft[k] > p->m->scale[best] * soft[best]) best = k;
+    return best == t->type;
+}
+
+/* The losses of `count` targets, the points of which are laid out; gradients of u and ln s. */
+static void add_losses(const struct pass *p, const struct target *t, size_t count, const struct desk *k, real *dscale,
+                       struct loss *out)
+{
+    size_t points = p->m->nodes + 1, types = p->model->shape.types;
+    for (size_t i = 0; i < count; i++) {
+        size_t first = i * points * types, end = first + (points - 1) * types;
+        out->gaps++;
+        out->time += weigh(points, types, k->weight + i * points, p->m->scale, (real)p->config->alpha, k->u + first,
+                           k->soft + first, k->slope + first, dscale);
+        if (t[i].censored) continue;
+        out->typed++;
+        out->right += is_right(p, &t[i], k->soft + end);
+        out->time += at_event(p, &t[i], k->u + end, k->soft + end, k->slope + end, dscale);
+    }
+}
+
+/* One tile: targets index .. index+count-1 of the batch. shared: gradients of w, ln s. */
+static void tile(const struct pass *p, const struct target *t, size_t index, size_t count, const struct desk *k,
+                 real *shared, struct loss *out)
+{
+    const struct memory *m = p->m;
+    size_t points = m->nodes + 1, all = count * points, d = p->model->shape.width, types = p->model->shape.types;
+    const real *w = p->slab + p->model->at[AT_INTENSITY];
+    for (size_t i = 0, j = 0; i < count; i++, j += points) {
+        place(p, &t[i], index + i, k->tau + j, k->weight + j);
+        hidden(d, points, m->state + t[i].row * PARTS * d, k->tau + j, k->decay + j * d, k->bent + j * d, k->h + j * d);
+    }
+    gemm(0, 1, all, types, d, 1, k->h, d, w, d, 0, k->u, types);
+    soften(all, types, k->u, m->inverse, k->soft, k->slope);
+    add_losses(p, t, count, k, p->backward ? shared + types * d : NULL, out);
+    if (!p->backward) return;
+    gemm(1, 0, types, d, all, 1, k->slope, types, k->h, d, 1, shared, d);
+    gemm(0, 0, all, d, types, 1, k->slope, types, w, d, 0, k->h, d);
+    for (size_t i = 0, j = 0; j < all; j++, i = j / points)
+        decay_backward(d, m->state + t[i].row * PARTS * d, k->tau[j], k->decay + j * d, k->bent + j * d, NULL,
+                       k->h + j * d, m->dstate + t[i].row * PARTS * d);
+}
+
+static struct loss add_up(const struct loss *part, size_t chunks)
+{
+    struct loss sum = {0};
+    for (size_t c = 0; c < chunks; c++) {
+        sum.time += part[c].time;
+        sum.right += part[c].right;
+        sum.gaps += part[c].gaps;
+        sum.typed += part[c].typed;
+    }
+    return sum;
+}
+
+static struct loss all_targets(const struct pass *p, const struct batch *batch, real *grad)
+{
+    struct memory *m = p->m;
+    struct loss part[CHUNKS_MOST] = {{0}};
+    size_t chunks = op_chunks(batch->targets, CHUNK), d = p->model->shape.width, types = p->model->shape.types;
+    if (chunks > CHUNKS_MOST) chunks = CHUNKS_MOST;
+    if (grad) memset(m->shared, 0, chunks * m->shared_size * sizeof *m->shared);
+#pragma omp parallel for schedule(static) num_threads(p->run->threads)
+    for (size_t c = 0; c < chunks; c++) {
+        size_t to = op_chunk_start(batch->targets, chunks, c + 1), unused;
+        struct desk k = lay_out_desk(d, types, m->tile * (m->nodes + 1), m->desks + c * m->desk_size, &unused);
+        for (size_t i = op_chunk_start(batch->targets, chunks, c); i < to; i += m->tile)
+            tile(p, batch->target + i, i, to - i < m->tile ? to - i : m->tile, &k, m->shared + c * m->shared_size,
+                 &part[c]);
+    }
+    for (size_t c = 0; grad && c < chunks; c++) {
+        const real *shared = m->shared + c * m->shared_size;
+        for (size_t i = 0; i < types * d; i++) grad[p->model->at[AT_INTENSITY] + i] += shared[i];
+        for (size_t i = 0; i < types; i++) grad[p->model->at[AT_SCALE] + i] += shared[types * d + i];
+    }
+    return add_up(part, chunks);
+}
+
+static struct loss loss(const struct op_run *run, const struct model *model, const struct rival_config *config,
+                        const real *slab, const struct batch *batch, real *memory, real *grad)
+{
+    struct memory m;
+    lay_out(&m, model, config, batch->input.n, memory);
+    struct pass p = {.run = run,
+                     .model = model,
+                     .config = config,
+                     .slab = slab,
+                     .input = &batch->input,
+                     .m = &m,
+                     .backward = grad != NULL};
+    if (!config->u) cubed_nodes(m.nodes, p.node, p.weight);
+    for (size_t k = 0; k < model->shape.types; k++) {
+        m.scale[k] = exp_real(slab[model->at[AT_SCALE] + k]);
+        m.inverse[k] = 1 / m.scale[k];
+    }
+    forward(&p, m.state);
+    if (grad) memset(m.dstate, 0, batch->input.n * coefficients(model) * sizeof *m.dstate);
+    struct loss sum = all_targets(&p, batch, grad);
+    if (grad) backward(&p, grad);
+    return sum;
+}
+
+/* ---- The law --------------------------------------------------------------------------------- */
+
+/* Points are handled in runs of this many, the last filled up: the same numbers wherever a point lies. */
+enum { RUN = 32 };
+
+/* h (d x RUN), and with slope its derivatives: o (1 - tanh^2) (-delta (c - cbar) e^{-delta tau}). */
+OP_CLONES
+static void law_hidden(size_t d, const float *restrict c, const double *restrict tau, double *restrict h,
+                       double *restrict slope)
+{
+    for (size_t k = 0; k < d; k++, h += RUN) {
+        double o = (double)c[PART_O * d + k], cbar = (double)c[PART_CBAR * d + k];
+        double lead = (double)c[PART_C * d + k] - cbar, delta = (double)c[PART_DELTA * d + k], e[RUN];
+        for (size_t i = 0; i < RUN; i++) e[i] = exp(delta * tau[i] < 700 ? -delta * tau[i] : -700);
+        for (size_t i = 0; i < RUN; i++) h[i] = tanh(cbar + lead * e[i]);
+        if (slope)
+            for (size_t i = 0; i < RUN; i++) slope[k * RUN + i] = -o * delta * lead * e[i] * (1 - h[i] * h[i]);
+        for (size_t i = 0; i < RUN; i++) h[i] *= o;
+    }
+}
+
+OP_CLONES
+static void law_dot(size_t d, const float *restrict w, const double *restrict h, double *restrict out)
+{
+    double sum[RUN] = {0};
+    for (size_t k = 0; k < d; k++, h += RUN) {
+        double weight = (double)w[k];
+        for (size_t i = 0; i < RUN; i++) sum[i] += weight * h[i];
+    }
+    for (size_t i = 0; i < RUN; i++) out[i] = sum[i];
+}
+
+/* lambda_k from u; where e^-|x| is small beside 1, ln(1 + e) keeps its digits by its series. */
+OP_CLONES
+static void law_soften(double s, const double *restrict u, double *restrict lambda)
+{
+    for (size_t i = 0; i < RUN; i++) {
+        double x = u[i] / s, size = fabs(x), e = exp(size < 700 ? -size : -700);
+        lambda[i] = s * ((x > 0 ? x : 0) + (e < 1e-5 ? e - 0.5 * e * e : log(1 + e)));
+    }
+}
+
+/* lambda_k' = u' / (1 + e^{-u/s}) */
+OP_CLONES
+static void law_slope(double s, const double *restrict u, const double *restrict u1, double *restrict slope)
+{
+    for (size_t i = 0; i < RUN; i++) {
+        double x = u[i] / s;
+        slope[i] = u1[i] / (1 + exp(x < -700 ? 700 : x > 700 ? -700 : -x));
+    }
+}
+
+enum law_ask { ASK_INTENSITY, ASK_SLOPE, ASK_TYPES };
+
+/* One run of m <= RUN points; h: (2 d x RUN) scratch. */
+static void law_run(const struct rival_law *l, enum law_ask ask, const double *gap, double *out, size_t m, double *h)
+{
+    size_t d = l->model->shape.width, types = l->model->shape.types;
+    double tau[RUN] = {0}, sum[RUN] = {0}, u[RUN], u1[RUN], value[RUN], *slope = h + d * RUN;
+    for (size_t i = 0; i < m; i++) tau[i] = gap[i];
+    law_hidden(d, l->c, tau, h, ask == ASK_SLOPE ? slope : NULL);
+    for (size_t k = 0; k < types; k++) {
+        const float *w = l->slab + l->model->at[AT_INTENSITY] + k * d;
+        double s = exp((double)l->slab[l->model->at[AT_SCALE] + k]);
+        law_dot(d, w, h, u);
+        if (ask == ASK_SLOPE) {
+            law_dot(d, w, slope, u1);
+            law_slope(s, u, u1, value);
+        } else {
+            law_soften(s, u, value);
+        }
+        for (size_t i = 0; i < RUN; i++) sum[i] += value[i];
+        for (size_t i = 0; ask == ASK_TYPES && i < m; i++) out[i * types + k] = value[i];
+    }
+    for (size_t i = 0; ask != ASK_TYPES && i < m; i++) out[i] = sum[i];
+}
+
+static void law_ask(const struct rival_law *l, enum law_ask ask, const double *gap, double *out, size_t n)
+{
+    size_t each = ask == ASK_TYPES ? l->model->shape.types : 1;
+    double *h = malloc(2 * l->model->shape.width * RUN * sizeof *h);
+    if (!h) { /* no intensity at all */
+        memset(out, 0, n * each * sizeof *out);
+        return;
+    }
+    for (size_t i = 0; i < n; i += RUN) law_run(l, ask, gap + i, out + i * each, n - i < RUN ? n - i : RUN, h);
+    free(h);
+}
+
+static void law_intensity(const void *self, const double *gap, double *out, size_t n)
+{
+    law_ask(self, ASK_INTENSITY, gap, out, n);
+}
+
+static void law_slopes(const void *self, const double *gap, double *out, size_t n)
+{
+    law_ask(self, ASK_SLOPE, gap, out, n);
+}
+
+static void law_types(const void *self, const double *gap, double *out, size_t n)
+{
+    law_ask(self, ASK_TYPES, gap, out, n);
+}
+
+static const struct law_class law = {
+    .name = "nhp", .intensity = law_intensity, .slope = law_slopes, .types = law_types};
+
+const struct rival_class OP(rival_nhp) = {.name = "nhp",
+                                          .about = "neural Hawkes process: a continuous-time LSTM",
+                                          .params = params,
+                                          .coefficients = coefficients,
+                                          .memory = memory_for,
+                                          .encode = encode,
+                                          .loss = loss,
+                                          .law = &law};
