@@ -133,8 +133,8 @@ static void test_noise(void **state)
         start_twin(&thp, &nce, k & 1, k & 2);
         double *got = model_case_room(nce.model.params.total, sizeof *got);
         double *want = model_case_room(thp.model.params.total, sizeof *want);
-        double time = rival_case_loss(&nce, &once, got).time, likelihood = rival_case_loss(&thp, &once, want).time;
-        assert_true(time > likelihood); /* what is left is a sum of ln(1 + something) */
+        rival_case_loss(&nce, &once, got);
+        rival_case_loss(&thp, &once, want);
         for (size_t i = 0; i < nce.model.params.count; i++) {
             const struct param *p = &nce.model.params.entry[i];
             if (strncmp(p->name, "noise.", 6) != 0) continue;

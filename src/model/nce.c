@@ -1,19 +1,21 @@
 /*
  * nce.c - NCE-TPP, a rival: THP intensities lambda_p, trained to tell events from noise instead of by likelihood.
  *
- *     time loss = sum over events of ln(1 + M lambda_q / lambda_p) + sum over noise of ln(1 + lambda_p / (M lambda_q))
- *                 + the negative log-likelihood of q
+ *     minimise  sum over events of ln(1 + M lambda_q / lambda_p) + sum over noise of ln(1 + lambda_p / (M lambda_q))
  *
- * with the intensities of the event's own type, each with 1.1e-9 added. The gradient of the first line goes to p only,
- * that of the second to q only. Noise: in every observed gap (0, tau), the cut-off last one among them, M = 10 streams
- * of q given the real history; together they are one Poisson process with intensity M lambda_q, drawn by thinning:
- * lambda_q is monotone in tau, so its maximum is at an end of the gap. As published the noise term is -ln[lambda_q /
- * (lambda_p + M lambda_q)]; it is less by ln M here, which does not depend on p, so that the loss does not jump with
- * the number of noise events: for large M it tends to the negative log-likelihood of p, up to terms that do not depend
- * on p.
+ * with the intensities of the event's own type, each with 1.1e-9 added. Noise: in every observed gap (0, tau), the
+ * cut-off last one among them, M = 10 streams of q given the real history; together they are one Poisson process with
+ * intensity M lambda_q, drawn by thinning: lambda_q is monotone in tau, so its maximum is at an end of the gap. (The
+ * noise term as published is more by ln M.) What the loss says is this sum less that of ln(M lambda_q) over events,
  *
- * q is a THP of its own, one layer and 16 wide ("noise." in the table), fitted by likelihood. It is fitted at the same
- * time as p, not before: any q > 0 has the same best p, a poor q only makes gradients noisier for the first steps.
+ *     time loss = -sum over events of ln lambda_p + sum over events and noise of ln(1 + lambda_p / (M lambda_q))
+ *
+ * which has the same gradient by p, and tends to the negative log-likelihood of p for large M: it does not follow q up
+ * and down, so that the model with the lowest dev loss is the one with the best p.
+ *
+ * q is a THP of its own, one layer and 16 wide ("noise." in the table), fitted by likelihood: the gradient by q is that
+ * of its own negative log-likelihood (thp_part.h), not that of the time loss. It is fitted at the same time as p, not
+ * before: any q > 0 has the same best p, a poor q only makes gradients noisier for the first steps.
  *
  * At most CANDIDATES_MEAN candidates are drawn for a gap on average. Where M lambda_q asks for more (long gaps), a
  * share of them is drawn and each counts as many times more, so that the sum keeps its mean.
@@ -203,11 +205,11 @@ static double tell(const struct thp_head *p, const struct thp_head *q, uint32_t 
                    double scale, struct thp_gradient *g)
 {
     struct thp_point at = thp_at(p, type, (real)tau);
-    double lambda_p = (double)at.lambda + THP_LOG_OFFSET;
+    double lambda = (double)at.lambda + THP_LOG_OFFSET;
     double noise = STREAMS * ((double)thp_at(q, type, (real)tau).lambda + THP_LOG_OFFSET);
-    double d = 1 / (lambda_p + noise) - (is_noise ? 0 : 1 / lambda_p);
+    double d = 1 / (lambda + noise) - (is_noise ? 0 : 1 / lambda);
     if (g) thp_add(p, type, (real)tau, &at, scale * d, g);
-    return is_noise ? log1p(lambda_p / noise) : log1p(noise / lambda_p);
+    return log1p(lambda / noise) - (is_noise ? 0 : log(lambda));
 }
 
 static double nce_loss(const struct op_run *run, const struct thp_head *p, const struct thp_head *q,
@@ -243,7 +245,7 @@ static void one_target(const struct work *w, size_t index, real *desk, struct pa
     struct thp_head p = OP(thp_pass_head)(&w->p, t->row), q = OP(thp_pass_head)(&w->q, t->row);
     struct thp_gradient gp = {.z = w->p.dz + at}, gq = {.z = w->q.dz + at};
     sums->loss.time += nce_loss(w->p.run, &p, &q, t, alpha, w->backward ? &gp : NULL);
-    sums->loss.time += OP(thp_nll)(&w->q, &q, t, index, desk, alpha, w->backward ? &gq : NULL);
+    if (w->backward) OP(thp_nll)(&w->q, &q, t, index, desk, alpha, &gq);
     sums->loss.gaps++;
     sums->alpha[0] += gp.slope / since, sums->beta[0] += gp.beta;
     sums->alpha[1] += gq.slope / since, sums->beta[1] += gq.beta;
