@@ -4,6 +4,7 @@
 #include "train_case.h"
 
 #include "data/data.h"
+#include "model/rival.h"
 
 #include <fcntl.h>
 #include <locale.h>
@@ -238,6 +239,10 @@ static void test_published_presets(void **state)
         assert_true(c.dither == 0 && c.seed == 77 && c.threads == 3);
         check_says(&c, NULL);
     }
+    size_t rivals = 0;
+    for (; smurf_rival_at_f32(rivals); rivals++)
+        assert_string_equal(smurf_train_preset_name(9 + rivals), smurf_rival_at_f32(rivals)->name);
+    assert_null(smurf_train_preset_name(9 + rivals));
 }
 
 static void test_unknown_presets(void **state)
@@ -250,7 +255,8 @@ static void test_unknown_presets(void **state)
         smurf_error err;
         char says[256];
         assert_int_equal(smurf_train_config_preset(&c, names[i], NULL, &err), SMURF_ERROR_ARGUMENT);
-        snprintf(says, sizeof says, "there is no preset '%s': choose default, ", names[i]);
+        snprintf(says, sizeof says,
+                 "there is no preset '%s': choose default, the name of a rival, or paper- or program- with ", names[i]);
         assert_memory_equal(err.message, says, strlen(says));
         assert_memory_equal(&c, &before, sizeof c);
     }

@@ -120,6 +120,13 @@ class Files(TrainCase):
             self.smurf("train", "data", "--preset", name, "--epochs", "1", "--points", "4", "--width", "8", "--inner", "8",
                        "--threads", "1", "--quiet")
 
+    def test_rival_from_end_to_end(self):
+        self.smurf("simulate", "hawkes", "-n", "30", "--until", "20", "-o", "data/", quiet=False)
+        self.smurf("train", "data", "--preset", "nhp", "--width", "8", "--epochs", "2", "--threads", "1", "--quiet")
+        self.assertEqual(self.metadata("model.safetensors")["settings"]["model"], "nhp")
+        self.assertRegex(self.smurf("eval", "model.safetensors", "data").out, r"(?m)^model +\d")
+        self.assertRegex(self.smurf("predict", "model.safetensors", "data").out, r"(?m)^0 +\d+ +[0-9.e-]+ ")
+
     def test_every_objective(self):
         for objective in ["dsm", "sm", "wsm", "mle"]:
             self.smurf("train", self.data(10, 4), "-o", "m.safetensors", "--objective", objective, "--epochs", "1", "--quiet",
