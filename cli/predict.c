@@ -425,8 +425,10 @@ static void set_question(struct desk *d)
     if (o->top > TOP_MOST) usage_error("--top takes up to %d types", TOP_MOST);
     q->top = o->top;
     q->target = o->type ? type_number(d->model, o->type) : -1;
-    q->paths = o->paths ? o->paths : 1;
-    q->steps = o->steps ? o->steps : 1;
+    if (o->paths == 0 || o->paths > 1000000000) usage_error("--paths takes a number from 1 to 1000000000");
+    if (o->steps == 0) usage_error("--steps takes a number above 0");
+    q->paths = o->paths;
+    q->steps = o->steps;
     q->now = o->now;
     smurf_error err;
     if (o->now && is_number(o->now) == smurf_model_is_calendar(d->model))

@@ -30,7 +30,7 @@ struct desk {
     bool any;
     int name_width; /* columns for names of sequences in a table */
 };
-enum { NAME_WIDTH = 14, NAME_MOST = 40, WHAT_WIDTH = 5, WHICH_WIDTH = 16 };
+enum { NAME_WIDTH = 14, NAME_MOST = 40, WHAT_WIDTH = 5, WHICH_WIDTH = 16, PATHS_MOST = 1000000000 };
 
 static int smaller_first(const void *left, const void *right)
 {
@@ -291,7 +291,7 @@ int command_sample(int argc, char **argv)
     struct desk d = {.o = &o, .format = format_of(o.format)};
     d.levels = parse_numbers("quantiles", o.levels, 0, 1, d.level, LEVELS_MOST);
     if (o.until <= 0) usage_error("--until takes a time after the last event, above 0");
-    if (o.paths == 0) usage_error("--paths takes a number above 0");
+    if (o.paths == 0 || o.paths > PATHS_MOST) usage_error("--paths takes a number from 1 to %d", PATHS_MOST);
     if (o.events == NOT_GIVEN) o.events = o.until > 0 ? 0 : 5;
     if (o.events == 0 && !(o.until > 0)) usage_error("futures need an end: --until TIME or --count N");
     smurf_model *model;

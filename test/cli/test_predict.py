@@ -156,6 +156,8 @@ class Numbers(PredictCase):
         self.assertIsNone(short["intervals"][1]["high"])
         self.refuse("predict", self.at("words.safetensors"), self.at("words/test.csv"), "--next", "c", says=["'c'", "type"], status=2)
         self.refuse("predict", self.at("m.safetensors"), self.at("demo"), "--next", "3", says="'3'", status=2)
+        for option in ["--paths", "--steps"]:
+            self.refuse("predict", self.at("m.safetensors"), self.at("demo"), "--next", "0", option, "0", says=option, status=2)
         self.assertEqual(self.predict("--next", "2", "--paths", "5", model="m.safetensors", data=self.at("demo"))[0]["target"]["type"], "2")
 
 
@@ -418,6 +420,7 @@ class Streams(PredictCase):
         self.assertEqual(run.returncode, 0)
         return usage.ru_maxrss, self.content("out").count(b"\n")
 
+    @unittest.skipIf(any(name in os.environ for name in ["ASAN_OPTIONS", "UBSAN_OPTIONS"]), "a sanitizer keeps what was freed")
     def test_memory_is_flat(self):
         def one(n):
             return "user,time,type\n" + "".join("u,%d,a\n" % i for i in range(n))
