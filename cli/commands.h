@@ -2,6 +2,7 @@
 #ifndef COMMANDS_H
 #define COMMANDS_H
 
+int command_compare(int argc, char **argv);
 int command_convert(int argc, char **argv);
 int command_eval(int argc, char **argv);
 int command_info(int argc, char **argv);

@@ -14,6 +14,7 @@ static const struct {
 } commands[] = {
     {"train", command_train, "train a model of the next event"},
     {"eval", command_eval, "measure how good a model's laws are, beside naive ones"},
+    {"compare", command_compare, "train several models and print one table, beside naive laws"},
     {"predict", command_predict, "tell when the next event comes, of what type, and how sure that is"},
     {"sample", command_sample, "draw futures many steps ahead"},
     {"report", command_report, "write a page that shows how far a model can be believed"},

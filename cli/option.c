@@ -161,6 +161,12 @@ static void set_option(const struct option *o, const char *text)
     switch (o->kind) {
     case OPTION_FLAG: *(int *)o->value = 1; return;
     case OPTION_TEXT: *(const char **)o->value = text; return;
+    case OPTION_LIST: {
+        struct option_list *list = o->value;
+        if (list->count == OPTION_LIST_MOST) usage_error("--%s is given more than %d times", o->name, OPTION_LIST_MOST);
+        list->item[list->count++] = text;
+        return;
+    }
     case OPTION_NUMBER: {
         double number = strtod(text, &end);
         if (*text && !*end && isfinite(number)) {

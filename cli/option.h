@@ -19,6 +19,13 @@ enum option_kind {
     OPTION_COUNT,  /* size_t: a whole number, 0 or more */
     OPTION_NUMBER, /* double: finite */
     OPTION_SEED,   /* uint64_t */
+    OPTION_LIST,   /* struct option_list: each time it is given, one more */
+};
+
+enum { OPTION_LIST_MOST = 64 };
+struct option_list {
+    const char *item[OPTION_LIST_MOST];
+    size_t count;
 };
 
 struct option {

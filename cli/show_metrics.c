@@ -12,11 +12,6 @@
 #include <stddef.h>
 #include <string.h>
 
-struct metric {
-    const char *name;
-    size_t at;
-    int length; /* in units of time */
-};
 #define AT(field) #field, offsetof(smurf_metrics, field)
 static const struct metric metrics[] = {
     {AT(cs), 0},   {AT(cs_all), 0},    {AT(cs_pit), 0},        {AT(cs_floor), 0},       {AT(cer), 0},   {AT(il), 1},
@@ -38,7 +33,12 @@ static const struct {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-static double value(const smurf_metrics *m, const struct metric *metric, double per)
+const struct metric *metric_at(size_t index)
+{
+    return index < METRICS ? &metrics[index] : NULL;
+}
+
+double metric_value(const smurf_metrics *m, const struct metric *metric, double per)
 {
     double x;
     memcpy(&x, (const char *)m + metric->at, sizeof x);
@@ -153,7 +153,8 @@ static void put_member(FILE *out, const char *name, const char *tail, double x)
 static void json_row(FILE *out, const smurf_evaluation *e, const struct shown *s, size_t i, const char *tail)
 {
     const smurf_metrics *m = row_of(e, rows[i].row);
-    for (size_t k = 0; m && k < METRICS; k++) put_member(out, metrics[k].name, tail, value(m, &metrics[k], s->per));
+    for (size_t k = 0; m && k < METRICS; k++)
+        put_member(out, metrics[k].name, tail, metric_value(m, &metrics[k], s->per));
 }
 
 static void json_intervals(FILE *out, const smurf_evaluation *e, const struct shown *s)
@@ -162,11 +163,11 @@ static void json_intervals(FILE *out, const smurf_evaluation *e, const struct sh
     if (!smurf_evaluation_row(e, SMURF_ROW_MODEL, &low, &high) || !low || !isfinite(low->crps)) return;
     fputs(",\n \"bootstrap\": {", out);
     for (size_t k = 0, n = 0; k < METRICS; k++) {
-        if (!isfinite(value(low, &metrics[k], 1))) continue;
+        if (!isfinite(metric_value(low, &metrics[k], 1))) continue;
         fprintf(out, "%s\"%s\": [", n++ ? ", " : "", metrics[k].name);
-        put_number(out, value(low, &metrics[k], s->per));
+        put_number(out, metric_value(low, &metrics[k], s->per));
         fputs(", ", out);
-        put_number(out, value(high, &metrics[k], s->per));
+        put_number(out, metric_value(high, &metrics[k], s->per));
         fputc(']', out);
     }
     fputc('}', out);
@@ -230,7 +231,7 @@ void show_metrics_csv(FILE *out, const smurf_evaluation *e, const struct shown *
         fprintf(out, ",%zu,%zu,", m->n, m->sequences);
         put_csv_text(out, unit_word(s));
         for (size_t k = 0; k < METRICS; k++) {
-            double x = value(m, &metrics[k], s->per);
+            double x = metric_value(m, &metrics[k], s->per);
             if (isfinite(x))
                 fprintf(out, ",%.10g", x);
             else

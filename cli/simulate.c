@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "dataset.h"
 #include "option.h"
+#include "parameter.h"
 #include "terminal.h"
 
 #include <stdio.h>
@@ -19,24 +20,6 @@ static void list_processes(FILE *out)
             print_wrapped(out, smurf_process_parameter_about(i, p), 18, 18);
         }
     }
-}
-
-/* "decay=1,2.5" into a parameter; its values are the caller's to free. */
-static smurf_parameter parse_parameter(char *text)
-{
-    char *equals = strchr(text, '=');
-    if (!equals) usage_error("'%s' is no parameter: write NAME=VALUE or NAME=VALUE,VALUE,...", text);
-    *equals = '\0';
-    size_t count = 1;
-    for (char *p = equals + 1; *p; p++) count += *p == ',';
-    double *values = malloc(count * sizeof *values);
-    if (!values) usage_error("out of memory");
-    char *p = equals + 1, *end;
-    for (size_t i = 0; i < count; i++, p = end + 1) {
-        values[i] = strtod(p, &end);
-        if (end == p || (*end && *end != ',')) usage_error("parameter '%s': '%s' is no number", text, p);
-    }
-    return (smurf_parameter){text, values, count};
 }
 
 /* Where the data goes: one file, or parts in a directory. */

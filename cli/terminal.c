@@ -81,6 +81,24 @@ int terminal_progress(void *unused, const smurf_progress *p)
     return 0;
 }
 
+void terminal_line(const char *text)
+{
+    struct winsize size;
+    if (common.quiet || !isatty(STDERR_FILENO)) return;
+    int width = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col - 1 : 79;
+    fprintf(stderr, "\r\033[K%.*s", width, text);
+    fflush(stderr);
+    line_drawn = 1;
+}
+
+void terminal_work(void)
+{
+    struct sigaction action = {.sa_handler = ask_to_stop};
+    signal(SIGINT, SIG_IGN);
+    sigaction(SIGTERM, &action, NULL);
+    line_drawn = 0;
+}
+
 void terminal_clear(void)
 {
     if (line_drawn) fputs("\r\033[K", stderr);

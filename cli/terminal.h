@@ -16,6 +16,12 @@ int terminal_stopped(void);
 
 /* A progress callback: draws a line on standard error, if that is a terminal and --quiet is not given. */
 int terminal_progress(void *unused, const smurf_progress *progress);
+/* A progress line of one's own, cut to the width of the terminal; nothing is drawn where terminal_progress would not.
+ */
+void terminal_line(const char *text);
+/* For a process that works for this one: Ctrl-C is left to the other, SIGTERM asks for a stop however often it comes.
+ */
+void terminal_work(void);
 /* Wipes the progress line, if there is one. */
 void terminal_clear(void);
 

@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "dataset.h"
 #include "terminal.h"
+#include "train_log.h"
 
 #include <errno.h>
 #include <math.h>
@@ -128,37 +129,6 @@ static char *resume_path(const char *model)
 
 /* ---- Calibration ------------------------------------------------------------------------------ */
 
-/* auto: -1, on: 1, off: 0. */
-static int recalibrate_choice(const char *word)
-{
-    if (strcmp(word, "auto") == 0) return -1;
-    if (strcmp(word, "on") == 0) return 1;
-    if (strcmp(word, "off") != 0) usage_error("--recalibrate takes auto, on or off, not '%s'", word);
-    return 0;
-}
-
-/* Deals dev into a third that selects, left in split->dev, and the rest, which calibrates, in *out: that must not have
-   been looked at before. Too small a dev only selects. */
-static int set_aside(smurf_split *split, const struct train_options *o, smurf_data **out)
-{
-    int choice = recalibrate_choice(o->recalibrate);
-    smurf_split halves;
-    smurf_error err;
-    *out = NULL;
-    if (!split->dev || choice == 0 || (choice < 0 && smurf_data_gaps(split->dev) < SMURF_RECALIBRATE_GAPS)) return 0;
-    if (smurf_split_by_share(&halves, split->dev, (const double[3]){1, 2, 0}, common.seed, &err))
-        return report_error(&err);
-    if (!halves.train || !halves.dev || !smurf_data_gaps(halves.train) || !smurf_data_gaps(halves.dev)) {
-        smurf_split_release(&halves);
-        return 0;
-    }
-    smurf_data_free(split->dev);
-    split->dev = halves.train;
-    *out = halves.dev;
-    smurf_data_free(halves.test);
-    return 0;
-}
-
 static void show_calibration(const smurf_model *model)
 {
     const smurf_calibration *c = smurf_model_calibration(model);
@@ -174,44 +144,6 @@ static void show_calibration(const smurf_model *model)
 }
 
 /* ---- Reporting ------------------------------------------------------------------------------- */
-
-static void log_number(FILE *log, const char *name, double x)
-{
-    if (isfinite(x))
-        fprintf(log, ",\"%s\":%.10g", name, x);
-    else
-        fprintf(log, ",\"%s\":null", name);
-}
-
-/* Goes to where the line of an epoch belongs: a run that was killed may have logged one that it had not kept. */
-static void rewind_log(FILE *log, size_t epoch)
-{
-    char *line = NULL;
-    size_t room = 0, found;
-    long at = ftell(log);
-    if (at < 0) return; /* a pipe */
-    for (ssize_t n; (n = getline(&line, &room, log)) > 0; at = ftell(log))
-        if (line[n - 1] != '\n' || (sscanf(line, "{\"epoch\":%zu", &found) == 1 && found >= epoch)) break;
-    free(line);
-    if (fseek(log, at, SEEK_SET) == 0 && ftruncate(fileno(log), at) != 0) fseek(log, 0, SEEK_END);
-}
-
-/* False where the line could not be written; errno tells why. */
-static bool log_epoch(FILE *log, const smurf_epoch *e)
-{
-    if (!log) return true;
-    fprintf(log, "{\"epoch\":%zu", e->epoch);
-    log_number(log, "train_loss", e->train_loss);
-    log_number(log, "dev_loss", e->dev_loss);
-    log_number(log, "dev_time_loss", e->dev_time_loss);
-    log_number(log, "dev_type_loss", e->dev_type_loss);
-    log_number(log, "dev_accuracy", e->dev_accuracy);
-    log_number(log, "rate", e->rate);
-    log_number(log, "seconds", e->seconds);
-    log_number(log, "events_per_second", e->events_per_second);
-    fprintf(log, ",\"best\":%s}\n", e->best ? "true" : "false");
-    return fflush(log) == 0 && !ferror(log);
-}
 
 static void show_epoch(const smurf_epoch *e)
 {
@@ -292,9 +224,9 @@ static int run(struct session *s)
         if (status) return report_error(&err);
         s->seconds += epoch.seconds;
         show_epoch(&epoch);
-        if (s->log && s->resumed) rewind_log(s->log, epoch.epoch);
+        if (s->log && s->resumed) train_log_rewind(s->log, epoch.epoch);
         s->resumed = false;
-        bool logged = log_epoch(s->log, &epoch);
+        bool logged = train_log_epoch(s->log, &epoch);
         int why = errno;
         if (keep(s, epoch.best, &err)) return report_error(&err);
         errno = why;
@@ -399,9 +331,9 @@ int command_train(int argc, char **argv)
     if (!directory && !data.split && !data.split_at) data.split = "8:1:1";
     int status = check_settings(&o);
     if (status) return status;
-    recalibrate_choice(o.recalibrate);
+    int recalibrate = dataset_recalibrate(o.recalibrate);
     status = dataset_load(&split, argv[0], &data);
-    if (!status) status = set_aside(&split, &o, &session.calibrating);
+    if (!status) status = dataset_set_aside(&split, recalibrate, common.seed, &session.calibrating);
     if (!status) status = begin(&session, &o, &split);
     if (!status) status = run(&session);
     if (session.log && fclose(session.log) != 0 && !status) status = report_log(&session);

@@ -2,7 +2,8 @@
  * smurf.h - when will the next event come, of what type, and how sure can one be?
  *
  * The public interface of libsmurf, in the order one meets it: errors, progress, event data
- * (read, look at, split, cut, write), time scales, processes with a known law, training, evaluation, forecasts.
+ * (read, look at, split, cut, write), time scales, processes with a known law, training, evaluation, comparisons,
+ * forecasts.
  *
  * Conventions
  * - Functions that can fail return a smurf_status and take a smurf_error that may be NULL. On
@@ -556,6 +557,13 @@ typedef struct smurf_evaluation smurf_evaluation;
    data is borrowed and must outlive the evaluation. */
 SMURF_API smurf_status smurf_evaluate(smurf_evaluation **out, const smurf_model *model, const smurf_data *data,
                                       const smurf_data *train, const smurf_eval_config *config, smurf_error *err);
+/* The same of laws that need no training: the truth of a simulation, in the row of the model, for data whose sequences
+   are whole from time 0 on (an unknown start is taken for 0); and the naive laws alone. */
+SMURF_API smurf_status smurf_evaluate_process(smurf_evaluation **out, const smurf_process *process,
+                                              const smurf_data *data, const smurf_data *train,
+                                              const smurf_eval_config *config, smurf_error *err);
+SMURF_API smurf_status smurf_evaluate_naive(smurf_evaluation **out, const smurf_data *data, const smurf_data *train,
+                                            const smurf_eval_config *config, smurf_error *err);
 SMURF_API void smurf_evaluation_free(smurf_evaluation *evaluation);
 
 typedef enum smurf_row {
@@ -587,6 +595,46 @@ typedef struct smurf_sigma_trial {
 SMURF_API smurf_status smurf_train_choose_sigma(smurf_train_config *config, const smurf_data *train,
                                                 const smurf_data *dev, smurf_progress_fn *progress, void *context,
                                                 smurf_sigma_trial trial[SMURF_SIGMA_TRIALS], smurf_error *err);
+
+/* ---- Comparisons -------------------------------------------------------------------------------- */
+
+/* One law of a comparison: means over runs that differ in their seed alone. */
+typedef struct smurf_compared {
+    const char *name; /* "thp, recalibrated" */
+    size_t runs;
+    int reference;          /* 1: a naive law or the truth, for figures to draw thin */
+    smurf_metrics mean, sd; /* sd of the sample; NaN where there is one run */
+} smurf_compared;
+
+/* Laws measured on the same gaps. All is borrowed. */
+typedef struct smurf_comparison {
+    size_t size;
+    const char *data;   /* "stackoverflow/, test" */
+    const char *unit;   /* of time; "" unknown */
+    const char *note;   /* one more remark for the page; NULL: none */
+    double recent_crps; /* what skill is a gain over; NaN unknown */
+    double markov;      /* types right by the last type, in %; NaN unknown */
+    const smurf_compared *row;
+    size_t rows;
+} smurf_comparison;
+
+/* The columns of the table of a paper. better: 1: large values are, -1: small ones. NULL past the last. */
+typedef struct smurf_column {
+    const char *name, *head, *about;
+    int better, places;
+} smurf_column;
+SMURF_API const smurf_column *smurf_comparison_column(size_t column);
+/* The mean of a row in a column; its deviation in *sd unless that is NULL. NaN: there is none. */
+SMURF_API double smurf_comparison_value(const smurf_comparison *comparison, size_t row, size_t column, double *sd);
+
+typedef enum smurf_mark {
+    SMURF_MARK_NONE,
+    SMURF_MARK_BEST,
+    SMURF_MARK_NEAR, /* no further from the best than the larger of their two deviations */
+} smurf_mark;
+SMURF_API smurf_mark smurf_comparison_mark(const smurf_comparison *comparison, size_t row, size_t column);
+/* Writes a page with the table, coverage and lengths of intervals over all levels. */
+SMURF_API smurf_status smurf_comparison_report(const smurf_comparison *comparison, const char *path, smurf_error *err);
 
 /* ---- Forecasts ----------------------------------------------------------------------------------- */
 

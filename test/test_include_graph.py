@@ -17,7 +17,7 @@ NEEDS = {
     "simulate": ["law", "data"],
     "model": ["law", "data", "op"],
     "eval": ["law", "data"],
-    "forecast": ["model", "eval"],
+    "forecast": ["model", "eval", "simulate"],
     "train": ["forecast"],
     "report": ["eval"],
 }

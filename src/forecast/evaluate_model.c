@@ -5,7 +5,7 @@
  * the law's axis and are brought back to the user's unit.
  */
 #include "eval/evaluate.h"
-#include "eval/naive.h"
+#include "forecast/baselines.h"
 #include "forecast/model_predictor.h"
 #include "law/sampler.h"
 
@@ -83,37 +83,6 @@ static void describe(struct evaluation *e, const smurf_model *m, const smurf_dat
 
 /* ---- Running --------------------------------------------------------------------------------- */
 
-struct baselines {
-    struct naive *naive;
-    struct predictor marginal, recent;
-    struct markov markov;
-    double mean_gap;
-};
-
-static smurf_status fit_baselines(struct baselines *b, const smurf_data *train, smurf_error *err)
-{
-    double sum = 0;
-    size_t n = 0;
-    *b = (struct baselines){.mean_gap = NAN};
-    if (!train) return SMURF_OK;
-    smurf_status status = smurf_naive_new(&b->naive, train, err);
-    if (!status) status = smurf_markov_init(&b->markov, train, err);
-    if (status) return status;
-    b->marginal = smurf_naive_marginal(b->naive);
-    b->recent = smurf_naive_recent(b->naive);
-    for (size_t s = 0; s < train->sequences; s++)
-        for (size_t i = train->sequence[s].first; i < train->sequence[s].length; i++, n++)
-            sum += train->sequence[s].time[i] - train->sequence[s].time[i - 1];
-    b->mean_gap = sum / (double)n;
-    return SMURF_OK;
-}
-
-static void release_baselines(struct baselines *b)
-{
-    smurf_naive_free(b->naive);
-    smurf_markov_release(&b->markov);
-}
-
 static smurf_status check(const smurf_model *m, const smurf_data *data, smurf_error *err)
 {
     if (data->types <= m->types) return SMURF_OK;
@@ -138,7 +107,7 @@ smurf_status smurf_evaluate(smurf_evaluation **out, const smurf_model *m, const 
     smurf_model plain = *m; /* without its map, where that is not wanted */
     if (!mapped) plain.notes.calibration.recalibrated = 0;
     smurf_evaluation *e = calloc(1, sizeof *e);
-    status = e ? fit_baselines(&base, train, err) : smurf_fail_memory(err);
+    status = e ? smurf_baselines_init(&base, train, err) : smurf_fail_memory(err);
     struct evaluation_plan plan = {.model = smurf_model_predictor(&plain),
                                    .has_map = mapped,
                                    .marginal = train ? &base.marginal : NULL,
@@ -163,7 +132,7 @@ smurf_status smurf_evaluate(smurf_evaluation **out, const smurf_model *m, const 
     smurf_serial_enter();
     if (!status) status = smurf_evaluation_run(&e->values, &plan, err);
     smurf_serial_leave();
-    release_baselines(&base);
+    smurf_baselines_release(&base);
     if (status) {
         free(e);
         return status;

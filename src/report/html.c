@@ -76,12 +76,12 @@ static void write_colours(struct sink *sink, bool dark)
     smurf_sink_text(sink, dark ? "color-scheme:dark}" : "color-scheme:light}");
 }
 
-static void write_head(struct sink *sink, const struct evaluation *evaluation)
+void smurf_page_begin(struct sink *sink, const char *what, const char *title)
 {
-    smurf_sink_text(sink,
-                    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Forecasts: ");
-    smurf_markup_text(sink, evaluation->data_about[0] ? evaluation->data_about : "report");
+    smurf_sink_text(sink, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
+    smurf_sink_text(sink, what);
+    smurf_markup_text(sink, title[0] ? title : "report");
     smurf_sink_text(sink, "</title>\n<style>\n");
     write_colours(sink, false);
     smurf_sink_text(sink, "\n@media screen and (prefers-color-scheme:dark){");
@@ -159,19 +159,25 @@ static void write_figure(struct sink *sink, const struct figure *figure, const s
     smurf_sink_text(sink, "</figcaption>\n</figure>\n");
 }
 
+void smurf_page_end(struct sink *sink, const char *more)
+{
+    smurf_sink_text(sink, "<footer>Written by smurf ");
+    smurf_markup_text(sink, smurf_version());
+    smurf_sink_text(sink, ".");
+    smurf_sink_text(sink, more);
+    smurf_sink_text(sink, "</footer>\n</main>\n</body>\n</html>\n");
+}
+
 void smurf_page_write(struct sink *sink, const struct evaluation *evaluation, bool figures)
 {
-    write_head(sink, evaluation);
+    smurf_page_begin(sink, "Forecasts: ", evaluation->data_about);
     write_top(sink, evaluation);
     smurf_sink_text(sink, "<section>\n<h2>The numbers</h2>\n");
     smurf_table_write(sink, evaluation);
     smurf_sink_text(sink, "</section>\n<section class=\"figures\">\n");
     for (size_t i = 0; smurf_figure(i); i++) write_figure(sink, smurf_figure(i), evaluation);
-    smurf_sink_text(sink, "</section>\n<footer>Written by smurf ");
-    smurf_markup_text(sink, smurf_version());
-    smurf_sink_text(sink, ".");
-    if (figures && !smurf_png_available())
-        smurf_sink_text(sink,
-                        " The figures are there as SVG only: PNG is not available in this build, which lacks cairo.");
-    smurf_sink_text(sink, "</footer>\n</main>\n</body>\n</html>\n");
+    smurf_sink_text(sink, "</section>\n");
+    smurf_page_end(sink, figures && !smurf_png_available() ? " The figures are there as SVG only: PNG is not available "
+                                                             "in this build, which lacks cairo."
+                                                           : "");
 }

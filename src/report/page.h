@@ -22,6 +22,11 @@ size_t smurf_verdict_tiles(struct tile tile[TILES], const struct evaluation *eva
 /* The table of metrics and the notes below it. */
 void smurf_table_write(struct sink *sink, const struct evaluation *evaluation);
 
+/* What stands around any page: up to the first words of its body, with title and style; and its footer, with one more
+   remark. */
+void smurf_page_begin(struct sink *sink, const char *what, const char *title);
+void smurf_page_end(struct sink *sink, const char *more);
+
 /* figures: files of the figures were asked for. */
 void smurf_page_write(struct sink *sink, const struct evaluation *evaluation, bool figures);
 

@@ -1,0 +1,397 @@
+/* cell.c - see cell.h. */
+#include "cell.h"
+
+#include "dataset.h"
+#include "result.h"
+#include "terminal.h"
+#include "train_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool bench_draws(const struct bench *bench)
+{
+    return strcmp(bench->sampler, "exact") != 0;
+}
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+/* Data, settings, seed and version: what the trained model is a function of. */
+static fingerprint training_key(const struct cell *c)
+{
+    fingerprint key = fingerprint_text(c->bench->data, smurf_version());
+    char value[256];
+    if (c->kind == CELL_TRUTH) key = fingerprint_text(key, c->bench->process_text);
+    if (c->kind != CELL_MODEL) return fingerprint_number(key, c->kind);
+    for (size_t i = 0; smurf_train_setting_name(i); i++) {
+        if (smurf_train_config_get(&c->config, smurf_train_setting_name(i), value, sizeof value, NULL)) continue;
+        key = fingerprint_text(fingerprint_text(key, smurf_train_setting_name(i)), value);
+    }
+    key = fingerprint_text(key, c->config.model);
+    key = fingerprint_number(fingerprint_number(key, c->seed), c->choose_sigma);
+    return fingerprint_number(key, (uint64_t)(c->bench->recalibrate + 1));
+}
+
+static fingerprint measuring_key(const struct cell *c)
+{
+    const struct bench *b = c->bench;
+    fingerprint key = fingerprint_number(b->test, b->seed);
+    if (c->kind != CELL_MODEL || !bench_draws(b)) return key;
+    key = fingerprint_text(key, b->sampler);
+    key = fingerprint_number(fingerprint_number(key, b->draws), b->steps);
+    return fingerprint_number(key, b->paper_protocol);
+}
+
+void cell_name(struct cell *c)
+{
+    if (c->kind == CELL_MODEL)
+        snprintf(c->name, sizeof c->name, "%.64s seed %llu", c->model, (unsigned long long)c->seed);
+    else
+        snprintf(c->name, sizeof c->name, "%s", c->kind == CELL_NAIVE ? "naive laws" : "truth");
+    fingerprint_write(c->key, training_key(c));
+    fingerprint_write(c->result_key, measuring_key(c));
+}
+
+/* A file in the cell's folder; "": the folder. */
+static void path_of(const struct cell *c, const char *file, char path[4096])
+{
+    char model[64];
+    snprintf(model, sizeof model, "%.60s",
+             c->kind == CELL_MODEL   ? c->model
+             : c->kind == CELL_NAIVE ? "naive"
+                                     : "truth");
+    for (char *p = model; *p; p++)
+        if (*p == '/' || *p == ':' || *p == '=') *p = '_';
+    int n = c->kind == CELL_MODEL
+                ? snprintf(path, 4096, "%s/%s-seed%llu-%s%s%s", c->bench->runs, model, (unsigned long long)c->seed,
+                           c->key, file[0] ? "/" : "", file)
+                : snprintf(path, 4096, "%s/%s-%s%s%s", c->bench->runs, model, c->key, file[0] ? "/" : "", file);
+    if (n >= 4096) usage_error("the name of the folder of runs is too long");
+}
+
+static void result_path(const struct cell *c, char path[4096])
+{
+    char file[64];
+    snprintf(file, sizeof file, "result-%s.json", c->result_key);
+    path_of(c, file, path);
+}
+
+bool cell_load(struct cell *c)
+{
+    char path[4096];
+    result_path(c, path);
+    return result_read(&c->result, path);
+}
+
+/* ---- Training -------------------------------------------------------------------------------- */
+
+struct work {
+    struct cell *cell;
+    smurf_split split; /* dev: the part that selects */
+    smurf_data *calibrating;
+    int threads;
+    struct job_line *line;
+    char model[4096], resume[4096], log[4096];
+};
+
+static void stage(struct work *w, double from, double to, const char *what)
+{
+    w->line->from = from;
+    w->line->to = to;
+    snprintf(w->line->stage, sizeof w->line->stage, "%s", what);
+}
+
+/* Of a cell, training takes about this share. */
+static const double training_share = 0.85;
+
+static void stage_epoch(struct work *w, size_t epoch)
+{
+    double all = (double)w->cell->config.epochs, before = (double)epoch - 1;
+    char text[64];
+    snprintf(text, sizeof text, "epoch %zu of %zu", epoch, w->cell->config.epochs);
+    stage(w, training_share * before / all, training_share * (before + 1) / all, text);
+}
+
+/* The model first: a resume file never runs ahead of it. */
+static smurf_status keep(const struct work *w, const smurf_trainer *trainer, bool model, smurf_error *err)
+{
+    smurf_model *best = NULL;
+    smurf_status status = SMURF_OK;
+    if (model) {
+        status = smurf_trainer_model(trainer, &best, err);
+        if (!status) status = smurf_model_save(best, w->model, err);
+        smurf_model_free(best);
+    }
+    return status ? status : smurf_trainer_save(trainer, w->resume, err);
+}
+
+static smurf_status begin(struct work *w, smurf_trainer **trainer, size_t *epoch, smurf_error *err)
+{
+    smurf_train_config *config = &w->cell->config;
+    smurf_sigma_trial trial[SMURF_SIGMA_TRIALS];
+    smurf_status status = SMURF_OK;
+    *epoch = 1;
+    config->threads = w->threads;
+    if (access(w->resume, F_OK) == 0)
+        return smurf_trainer_resume(trainer, w->resume, w->split.train, w->split.dev, w->threads, err);
+    if (w->cell->choose_sigma) {
+        stage(w, 0, 0, "choosing sigma");
+        status = smurf_train_choose_sigma(config, w->split.train, w->split.dev, job_progress, w->line, trial, err);
+    }
+    if (!status) status = smurf_trainer_new(trainer, config, w->split.train, w->split.dev, err);
+    if (!status) status = keep(w, *trainer, false, err);
+    return status;
+}
+
+/* The number of the epoch in hand is known once one has ended. */
+static size_t epochs_logged(const char *path)
+{
+    FILE *log = fopen(path, "r");
+    size_t lines = 0;
+    for (int c; log && (c = getc(log)) != EOF;) lines += c == '\n';
+    if (log) fclose(log);
+    return lines;
+}
+
+static smurf_status run_epochs(struct work *w, smurf_trainer *trainer, FILE *log, size_t next, smurf_error *err)
+{
+    smurf_status status = SMURF_OK;
+    for (bool first = true; !status && !smurf_trainer_done(trainer); first = false) {
+        smurf_epoch epoch;
+        stage_epoch(w, next);
+        status = smurf_trainer_epoch(trainer, &epoch, err);
+        if (status == SMURF_ERROR_CANCELLED) {
+            smurf_status kept = keep(w, trainer, false, err);
+            return kept ? kept : SMURF_ERROR_CANCELLED;
+        }
+        if (status) return status;
+        if (first && log) train_log_rewind(log, epoch.epoch);
+        train_log_epoch(log, &epoch); /* for people to look at: a full disk shows at the next file */
+        status = keep(w, trainer, epoch.best, err);
+        next = epoch.epoch + 1;
+    }
+    return status;
+}
+
+/* What selection by dev left, calibrated. The resume file goes last: without it the model is finished. */
+static smurf_status finish(struct work *w, const smurf_trainer *trainer, smurf_error *err)
+{
+    smurf_model *model;
+    stage(w, training_share, training_share, "calibrating");
+    smurf_status status = smurf_trainer_model(trainer, &model, err);
+    if (!status && w->calibrating)
+        status = smurf_model_calibrate(model, w->calibrating, w->split.train, 1, w->cell->seed, w->threads, err);
+    if (!status) status = smurf_model_save(model, w->model, err);
+    smurf_model_free(model);
+    if (!status) unlink(w->resume);
+    return status;
+}
+
+static smurf_status train(struct work *w, smurf_error *err)
+{
+    smurf_trainer *trainer = NULL;
+    size_t next;
+    if (access(w->model, F_OK) == 0 && access(w->resume, F_OK) != 0) return SMURF_OK;
+    smurf_status status = begin(w, &trainer, &next, err);
+    if (status) return status;
+    smurf_trainer_progress(trainer, job_progress, w->line);
+    FILE *log = fopen(w->log, "r+");
+    if (!log) log = fopen(w->log, "w");
+    next += epochs_logged(w->log);
+    status = run_epochs(w, trainer, log, next, err);
+    if (log) fclose(log);
+    if (!status) status = finish(w, trainer, err);
+    smurf_trainer_free(trainer);
+    return status;
+}
+
+/* ---- Measuring ------------------------------------------------------------------------------- */
+
+static smurf_eval_config measuring(struct work *w)
+{
+    const struct bench *b = w->cell->bench;
+    smurf_eval_config c;
+    smurf_eval_config_init(&c);
+    c.fast = 1;
+    c.seed = b->seed;
+    c.threads = w->threads;
+    c.progress = job_progress;
+    c.progress_context = w->line;
+    return c;
+}
+
+static void add_law(struct result *r, const char *name, const smurf_metrics *metrics)
+{
+    if (!metrics || r->laws == LAWS_MOST) return;
+    snprintf(r->law[r->laws].name, sizeof r->law[0].name, "%s", name);
+    r->law[r->laws++].metrics = *metrics;
+}
+
+static const smurf_metrics *row(const smurf_evaluation *e, smurf_row which)
+{
+    return smurf_evaluation_row(e, which, NULL, NULL);
+}
+
+/* Draws with so many steps, measured on data. */
+static smurf_status measure_draws(struct work *w, const smurf_model *model, const smurf_data *data, size_t steps,
+                                  smurf_metrics *out, smurf_error *err)
+{
+    smurf_evaluation *e;
+    smurf_eval_config c = measuring(w);
+    char text[64];
+    c.sampler = w->cell->bench->sampler;
+    c.draws = w->cell->bench->draws;
+    c.steps = steps;
+    c.recalibrate = 0;
+    c.seed = w->cell->seed;
+    snprintf(text, sizeof text, "drawing, %zu steps", steps);
+    stage(w, training_share, 1, text);
+    smurf_status status = smurf_evaluate(&e, model, data, NULL, &c, err);
+    if (status) return status;
+    *out = *row(e, SMURF_ROW_SAMPLED);
+    smurf_evaluation_free(e);
+    return SMURF_OK;
+}
+
+/* The number of steps with the lowest CS, among some around the model's own; metrics are those of the chosen one. */
+static smurf_status choose_steps(struct work *w, const smurf_model *model, const smurf_data *data, size_t *steps,
+                                 smurf_metrics *metrics, smurf_error *err)
+{
+    static const double share[] = {0.1, 0.2, 0.5, 1, 2};
+    size_t usual = smurf_model_config(model)->sampler_steps;
+    for (size_t i = 0; i < sizeof share / sizeof *share; i++) {
+        smurf_metrics m;
+        size_t n = (size_t)fmax(1, round(share[i] * (double)usual));
+        smurf_status status = measure_draws(w, model, data, n, &m, err);
+        if (status) return status;
+        if (i && !(m.cs < metrics->cs)) continue;
+        *steps = n;
+        *metrics = m;
+    }
+    return SMURF_OK;
+}
+
+static smurf_status measure_drawn(struct work *w, const smurf_model *model, smurf_error *err)
+{
+    const struct bench *b = w->cell->bench;
+    struct result *r = &w->cell->result;
+    smurf_metrics m;
+    smurf_status status = SMURF_OK;
+    r->steps = b->steps;
+    if (!b->steps)
+        status = choose_steps(w, model, b->paper_protocol ? b->split.test : b->split.dev, &r->steps, &m, err);
+    if (!status && !b->paper_protocol) status = measure_draws(w, model, b->split.test, r->steps, &m, err);
+    if (!status) add_law(r, "drawn", &m);
+    return status;
+}
+
+static smurf_status measure_exact(struct work *w, const smurf_model *model, int recalibrate, const char *name,
+                                  smurf_error *err)
+{
+    smurf_evaluation *e;
+    smurf_eval_config c = measuring(w);
+    c.recalibrate = recalibrate;
+    stage(w, training_share, 1, "measuring");
+    smurf_status status = smurf_evaluate(&e, model, w->cell->bench->split.test, NULL, &c, err);
+    if (status) return status;
+    add_law(&w->cell->result, name, row(e, SMURF_ROW_MODEL));
+    smurf_evaluation_free(e);
+    return SMURF_OK;
+}
+
+/* Each law by itself, as evaluation tells the types of one alone. */
+static smurf_status measure_law(struct work *w, const smurf_model *model, smurf_error *err)
+{
+    bool mapped = smurf_model_calibration(model)->recalibrated;
+    smurf_status status = measure_exact(w, model, 0, mapped ? "raw" : "", err);
+    return status || !mapped ? status : measure_exact(w, model, 1, "recalibrated", err);
+}
+
+static smurf_status measure_model(struct work *w, smurf_error *err)
+{
+    smurf_model *model;
+    smurf_status status = smurf_model_load(&model, w->model, err);
+    if (status) return status;
+    status = (bench_draws(w->cell->bench) ? measure_drawn : measure_law)(w, model, err);
+    smurf_model_free(model);
+    return status;
+}
+
+static smurf_status measure_untrained(struct work *w, smurf_error *err)
+{
+    const struct bench *b = w->cell->bench;
+    struct result *r = &w->cell->result;
+    smurf_evaluation *e;
+    smurf_eval_config c = measuring(w);
+    stage(w, 0, 1, "measuring");
+    smurf_status status = w->cell->kind == CELL_TRUTH
+                              ? smurf_evaluate_process(&e, b->process, b->split.test, NULL, &c, err)
+                              : smurf_evaluate_naive(&e, b->split.test, b->split.train, &c, err);
+    if (status) return status;
+    add_law(r, "truth", row(e, SMURF_ROW_MODEL));
+    add_law(r, "recent", row(e, SMURF_ROW_RECENT));
+    add_law(r, "marginal", row(e, SMURF_ROW_MARGINAL));
+    r->markov = smurf_evaluation_markov(e);
+    r->mean_gap = smurf_evaluation_mean_gap(e);
+    smurf_evaluation_free(e);
+    return SMURF_OK;
+}
+
+/* ---- Both -------------------------------------------------------------------------------------- */
+
+static int fail(const struct work *w, smurf_status status, const smurf_error *err)
+{
+    if (status == SMURF_ERROR_CANCELLED) return JOB_STOPPED;
+    return report_failure("%s: %s", w->cell->name, err->message);
+}
+
+static int fail_at(const struct work *w, const char *path)
+{
+    if (terminal_stopped()) return JOB_STOPPED;
+    return report_failure("%s: cannot write '%s': %s", w->cell->name, path, strerror(errno));
+}
+
+/* Makes the folder; no two processes work in it at once. The lock goes with the process. */
+static int enter(struct work *w)
+{
+    char path[4096];
+    path_of(w->cell, "", path);
+    if (mkdir(path, 0777) != 0 && errno != EEXIST) return fail_at(w, path);
+    path_of(w->cell, "lock", path);
+    int lock = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0666);
+    if (lock < 0 || flock(lock, LOCK_EX) != 0) return fail_at(w, path);
+    return 0;
+}
+
+int cell_run(void *context, int threads, struct job_line *line)
+{
+    struct cell *c = context;
+    smurf_error err = {0};
+    struct work w = {.cell = c, .split = c->bench->split, .threads = threads, .line = line};
+    char path[4096];
+    stage(&w, 0, 0, "waiting");
+    int wrong = enter(&w);
+    if (wrong || cell_load(c)) return wrong;
+    c->result = (struct result){.markov = NAN, .mean_gap = NAN};
+    path_of(c, "model.safetensors", w.model);
+    path_of(c, "model.resume", w.resume);
+    path_of(c, "log.jsonl", w.log);
+    smurf_status status = SMURF_OK;
+    if (c->kind == CELL_MODEL) {
+        wrong = dataset_set_aside(&w.split, c->bench->recalibrate, c->seed, &w.calibrating);
+        if (wrong) return wrong;
+        status = train(&w, &err);
+        if (!status) status = measure_model(&w, &err);
+    } else {
+        status = measure_untrained(&w, &err);
+    }
+    if (status) return fail(&w, status, &err);
+    result_path(c, path);
+    return result_write(&c->result, path) ? 0 : fail_at(&w, path);
+}

@@ -1,0 +1,22 @@
+/*
+ * baselines.h - what anyone could say without a model, from train: the naive laws, the usual successor of a type, the
+ * mean gap.
+ */
+#ifndef SMURF_FORECAST_BASELINES_H
+#define SMURF_FORECAST_BASELINES_H
+
+#include "eval/evaluate.h"
+#include "eval/naive.h"
+
+struct baselines {
+    struct naive *naive;
+    struct predictor marginal, recent;
+    struct markov markov;
+    double mean_gap; /* NaN without train */
+};
+
+/* train may be NULL: then there are none. To be released also after a failure. */
+smurf_status smurf_baselines_init(struct baselines *out, const smurf_data *train, smurf_error *err);
+void smurf_baselines_release(struct baselines *baselines);
+
+#endif
