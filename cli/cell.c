@@ -255,6 +255,7 @@ static smurf_status measure_draws(struct work *w, const smurf_model *model, cons
     smurf_status status = smurf_evaluate(&e, model, data, NULL, &c, err);
     if (status) return status;
     *out = *row(e, SMURF_ROW_SAMPLED);
+    out->acc_true_time = row(e, SMURF_ROW_MODEL)->acc_true_time; /* needs no draws */
     smurf_evaluation_free(e);
     return SMURF_OK;
 }

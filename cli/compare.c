@@ -451,8 +451,10 @@ int command_compare(int argc, char **argv)
         .about = "DATA is a directory that holds train, dev and test, or a file, which is split 8:1:1.\n"
                  "Whatever is chosen is chosen on dev. Runs are kept: Ctrl-C stops them, the same command\n"
                  "goes on, and what is done is not done again while data, settings and version are the same.\n"
-                 "As many runs go side by side as there are cores.",
-        .example = "  smurf simulate hawkes -n 60 --until 20 -o demo/\n"
+                 "As many runs go side by side as there are cores. The true law of --process is at its best\n"
+                 "where sequences were simulated with --events: those of --until leave out the gap that was\n"
+                 "cut off, which favours short ones.",
+        .example = "  smurf simulate hawkes -n 60 --events 20 -o demo/\n"
                    "  smurf compare demo/ --models default --seeds 2 --epochs 2 --process hawkes",
         .options = options,
         .least = 1,

@@ -164,20 +164,17 @@ static void say_time(char *text, size_t size, double seconds)
 /* How long is left: cells are taken to cost the same. */
 static void draw_line(const struct pool *p)
 {
-    char text[512], left[32] = "";
-    double done = (double)p->finished - p->credit, all = (double)p->todo - p->credit;
-    int n = snprintf(text, sizeof text, "cell %zu of %zu", p->finished + p->workers, p->todo);
-    for (size_t i = 0; i < p->workers; i++) {
-        const struct worker *w = &p->worker[i];
-        done += w->share;
-        if ((size_t)n < sizeof text)
-            n += snprintf(text + n, sizeof text - (size_t)n, "%s  %s  %s", i ? " |" : "", p->jobs[w->job].name,
-                          w->stage);
-    }
-    double passed = now() - p->started;
+    char text[512], left[32];
+    double done = (double)p->finished - p->credit, all = (double)p->todo - p->credit, passed = now() - p->started;
+    size_t n = (size_t)snprintf(text, sizeof text, "cell %zu of %zu", p->finished + p->workers, p->todo);
+    for (size_t i = 0; i < p->workers; i++) done += p->worker[i].share;
     if (done > 0.01 && passed > 1) {
         say_time(left, sizeof left, passed * (all - done) / done);
-        if ((size_t)n < sizeof text) snprintf(text + n, sizeof text - (size_t)n, "  about %s left", left);
+        n += (size_t)snprintf(text + n, sizeof text - n, "  about %s left", left);
+    }
+    for (size_t i = 0; i < p->workers && n < sizeof text; i++) {
+        const struct worker *w = &p->worker[i];
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s  %s  %s", i ? " |" : "", p->jobs[w->job].name, w->stage);
     }
     terminal_line(text);
 }

@@ -113,7 +113,7 @@ static void put_notes(FILE *out, const struct comparison *c, const char *best, c
     fputs(c->seeds > 1 ? "; ~ no further from it than the larger of the two deviations over seeds\n" : "\n", out);
     fprintf(out, "noise floor of CS: %.2f%%", floor_of(c, "recent"));
     if (isfinite(floor_of(c, "recalibrated"))) fprintf(out, ", recalibrated %.2f%%", floor_of(c, "recalibrated"));
-    fputs("; skill: gain in CRPS over naive: recent\n", out);
+    fputs("; skill: gain in CRPS over naive: recent; a short IL counts where CER is small\n", out);
     put_drawing(out, c);
     if (comparison_warning(c)[0]) fprintf(out, "%s %s\n", sign, comparison_warning(c));
 }

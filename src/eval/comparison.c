@@ -40,12 +40,12 @@ double smurf_comparison_value(const smurf_comparison *comparison, size_t row, si
 {
     const smurf_compared *r = &comparison->row[row];
     size_t at = columns[column].at;
-    double per = comparison->recent_crps / 100;
+    double recent = comparison->recent_crps;
     /* where laws were drawn from, so were types */
     if (column == ACC && !isfinite(r->mean.acc)) at = AT(acc_draws);
     if (column == SKILL) {
-        if (sd) *sd = r->sd.crps / per;
-        return 100 - r->mean.crps / per;
+        if (sd) *sd = 100 * r->sd.crps / recent;
+        return 100 * (1 - r->mean.crps / recent);
     }
     if (sd) *sd = field(&r->sd, at);
     return field(&r->mean, at);

@@ -211,15 +211,33 @@ static void write_figure(struct sink *sink, const smurf_comparison *c, const cha
     smurf_sink_text(sink, "</figcaption>\n</figure>\n");
 }
 
+/* Who is best, in a sentence. */
+static void add_verdict(struct words *words, const smurf_comparison *c)
+{
+    enum { CS, CRPS };
+    for (size_t r = 0; r < c->rows; r++)
+        if (smurf_comparison_mark(c, r, CRPS) == SMURF_MARK_BEST)
+            smurf_words_add(words, "The laws that come closest to what happened (CRPS) are those of %s, at %s. ",
+                            c->row[r].name, smurf_significant(c->row[r].mean.crps, 4).text);
+    for (size_t r = 0; r < c->rows; r++)
+        if (smurf_comparison_mark(c, r, CS) == SMURF_MARK_BEST)
+            smurf_words_add(words, "Intervals keep their word best with %s: off by %s points, where chance makes %s. ",
+                            c->row[r].name, smurf_fixed(c->row[r].mean.cs, 2).text,
+                            smurf_fixed(c->row[r].mean.cs_floor, 2).text);
+}
+
 static void write_page(struct sink *sink, const smurf_comparison *c)
 {
-    struct words about = {0};
+    struct words about = {0}, verdict = {0};
+    add_verdict(&verdict, c);
     smurf_words_add(&about, "Data: %s: %s gaps of %s sequences", c->data, smurf_count(c->row[0].mean.n).text,
                     smurf_count(c->row[0].mean.sequences).text);
     if (c->unit[0]) smurf_words_add(&about, "; CRPS and IL in %s", c->unit);
     smurf_page_begin(sink, "Comparison: ", c->data);
     smurf_sink_text(sink, "<header>\n<h1>Which model knows more?</h1>\n<p class=\"about\">");
     smurf_markup_text(sink, about.text);
+    smurf_sink_text(sink, "</p>\n<p class=\"verdict\">");
+    smurf_markup_text(sink, verdict.text);
     smurf_sink_text(sink, "</p>\n</header>\n<section>\n<h2>The numbers</h2>\n");
     write_table(sink, c);
     write_notes(sink, c);
