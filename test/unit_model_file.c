@@ -238,7 +238,10 @@ static void test_published_presets(void **state)
         assert_true(c.dither == 0 && c.seed == 77 && c.threads == 3);
         check_says(&c, NULL);
     }
-    assert_null(smurf_train_preset_name(9));
+    size_t last = 9; /* then the rivals */
+    for (; smurf_rival_at_f32(last - 9); last++)
+        assert_string_equal(smurf_train_preset_name(last), smurf_rival_at_f32(last - 9)->name);
+    assert_null(smurf_train_preset_name(last));
 }
 
 static void test_unknown_presets(void **state)
@@ -251,7 +254,8 @@ static void test_unknown_presets(void **state)
         smurf_error err;
         char says[256];
         assert_int_equal(smurf_train_config_preset(&c, names[i], NULL, &err), SMURF_ERROR_ARGUMENT);
-        snprintf(says, sizeof says, "there is no preset '%s': choose default, or paper- or program- with ", names[i]);
+        snprintf(says, sizeof says,
+                 "there is no preset '%s': choose default, the name of a rival, or paper- or program- with ", names[i]);
         assert_memory_equal(err.message, says, strlen(says));
         assert_memory_equal(&c, &before, sizeof c);
     }
