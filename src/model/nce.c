@@ -90,9 +90,9 @@ static void params(struct model *m)
     memcpy(m->at + AT_ENCODER, &q.encoder, ONE_LAYER);
     for (size_t i = first; i < m->params.count; i++) {
         struct param *entry = &m->params.entry[i];
-        memmove(entry->name + 6, entry->name, sizeof entry->name - 6);
-        memcpy(entry->name, "noise.", 6);
-        entry->name[sizeof entry->name - 1] = '\0';
+        char name[sizeof entry->name];
+        snprintf(name, sizeof name, "noise.%.33s", entry->name);
+        memcpy(entry->name, name, sizeof name);
     }
 }
 
