@@ -5,6 +5,7 @@
 #include "train_case.h"
 
 #include "forecast/model_predictor.h"
+#include "model/nce.h"
 #include "op/serial.h"
 #include "rival_case.h"
 
@@ -350,8 +351,10 @@ static void test_noise_mean(void **state)
     const struct encoder_shape shape = {
         .types = TYPES, .width = 4, .heads = 1, .head_width = 2, .layers = 1, .inner = 2};
     const size_t length = 1;
+    struct rival_class contrast = smurf_rival_nce_f32;
     struct model_case c;
-    rival_case_init(&c, &smurf_rival_nce_f32, &shape, &length, 1, 8);
+    contrast.loss = smurf_nce_contrast_f32;
+    rival_case_init(&c, &contrast, &shape, &length, 1, 8);
     memset(c.slab, 0, c.model.params.total * sizeof *c.slab);
     c.slab[offset_of(&c.model.params, "beta")] = c.slab[offset_of(&c.model.params, "noise.beta")] = 1;
     double each = 0;
