@@ -1,9 +1,10 @@
 /*
  * grad_rival.c - the gradients of the rivals' losses against finite differences, for every parameter.
  *
- * Draws are a function of (seed, step, id), so that a loss with draws has derivatives. The noise of NCE-TPP is drawn
- * from parameters of its own ("noise."), whose gradient is by design not that of the loss: it is compared with the
- * gradient of a THP with the same parameters, whose likelihood it must be.
+ * Draws are a function of (seed, step, id), so that a loss with draws has derivatives. NCE-TPP says its likelihood and
+ * has the gradient of another sum (nce.h): that is what is differentiated. Its noise is drawn from parameters of its
+ * own ("noise."), whose gradient is by design not that of the loss: it is compared with the gradient of a THP with the
+ * same parameters, whose likelihood it must be.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +16,7 @@
 #include <cmocka.h>
 
 #include "difference.h"
+#include "model/nce.h"
 #include "op/serial.h"
 #include "rival_case.h"
 
@@ -71,7 +73,9 @@ static void check_tensor(struct model_case *c, const struct param *p, const doub
 
 static void test_gradient(void **state)
 {
-    const struct rival_class *rival = *state;
+    struct rival_class own = *(const struct rival_class *)*state;
+    if (own.loss == OP(rival_nce).loss) own.loss = OP(nce_contrast);
+    const struct rival_class *rival = &own;
     for (unsigned k = 0; k < 8; k++) {
         struct encoder_shape shape = shape_of(k & 1, k & 2, k & 4 ? 0.2 : 0);
         struct model_case c;
@@ -147,6 +151,33 @@ static void test_noise(void **state)
     }
 }
 
+/* What NCE-TPP says is the likelihood of its p: that of a THP with the same parameters. Its gradient is that of the
+   contrast. */
+static void test_says(void **state)
+{
+    (void)state;
+    struct encoder_shape shape = shape_of(false, true, 0.2);
+    struct rival_class contrast = OP(rival_nce);
+    struct model_case nce, thp;
+    contrast.loss = OP(nce_contrast);
+    rival_case_init(&nce, &OP(rival_nce), &shape, lengths, 3, 3);
+    rival_case_init(&thp, &OP(rival_thp), &shape, lengths, 3, 3);
+    for (size_t i = 0; i + 1 < thp.model.params.count; i++) { /* all but the classifier */
+        const struct param *a = &thp.model.params.entry[i], *b = &nce.model.params.entry[i];
+        assert_string_equal(a->name, b->name);
+        memcpy(thp.slab + a->at, nce.slab + b->at, a->size * sizeof *nce.slab);
+    }
+    size_t total = nce.model.params.total;
+    double *a = model_case_room(total, sizeof *a), *b = model_case_room(total, sizeof *b);
+    struct loss said = rival_case_loss(&nce, &once, a), want = rival_case_loss(&thp, &once, NULL);
+    check_values("likelihood", &said.time, &want.time, 1, 1e-12);
+    nce.model.rival = &contrast;
+    assert_true(rival_case_loss(&nce, &once, b).time > 0);
+    assert_memory_equal(a, b, total * sizeof *a);
+    free(a), free(b);
+    model_case_release(&nce), model_case_release(&thp);
+}
+
 static int one_thread(void **state)
 {
     (void)state;
@@ -157,10 +188,11 @@ static int one_thread(void **state)
 int main(void)
 {
     enum { MOST = 16 };
-    struct CMUnitTest tests[MOST + 1];
+    struct CMUnitTest tests[MOST + 2];
     size_t n = 0;
     for (const struct rival_class *r; n < MOST && (r = OP(rival_at)(n)); n++)
         tests[n] = (struct CMUnitTest){r->name, test_gradient, NULL, NULL, (void *)(uintptr_t)r};
     tests[n++] = (struct CMUnitTest){"noise of nce", test_noise, NULL, NULL, NULL};
+    tests[n++] = (struct CMUnitTest){"loss of nce", test_says, NULL, NULL, NULL};
     return _cmocka_run_group_tests("gradients of the rivals", tests, n, one_thread, NULL);
 }

@@ -1,20 +1,18 @@
 /*
  * nce.c - NCE-TPP, a rival: THP intensities lambda_p, trained to tell events from noise instead of by likelihood.
  *
- *     minimise  sum over events of ln(1 + M lambda_q / lambda_p) + sum over noise of ln(1 + lambda_p / (M lambda_q))
+ *     p minimises  sum over events of ln(1 + M lambda_q / lambda_p) + sum over noise of ln(1 + lambda_p / (M lambda_q))
  *
  * with the intensities of the event's own type, each with 1.1e-9 added. Noise: in every observed gap (0, tau), the
  * cut-off last one among them, M = 10 streams of q given the real history; together they are one Poisson process with
  * intensity M lambda_q, drawn by thinning: lambda_q is monotone in tau, so its maximum is at an end of the gap. (The
- * noise term as published is more by ln M.) What the loss says is this sum less that of ln(M lambda_q) over events,
+ * noise term as published is more by ln M, which does not depend on p.)
  *
- *     time loss = -sum over events of ln lambda_p + sum over events and noise of ln(1 + lambda_p / (M lambda_q))
- *
- * which has the same gradient by p, and tends to the negative log-likelihood of p for large M: it does not follow q up
- * and down, so that the model with the lowest dev loss is the one with the best p.
+ * This sum goes up and down with q, so it cannot tell which of two epochs has the better p. The time loss that is said
+ * is therefore the negative log-likelihood of p (thp_part.h), as THP's is; the gradient is that of the sum above.
  *
  * q is a THP of its own, one layer and 16 wide ("noise." in the table), fitted by likelihood: the gradient by q is that
- * of its own negative log-likelihood (thp_part.h), not that of the time loss. It is fitted at the same time as p, not
+ * of its own negative log-likelihood (thp_part.h), not that of the sum. It is fitted at the same time as p, not
  * before: any q > 0 has the same best p, a poor q only makes gradients noisier for the first steps.
  *
  * At most CANDIDATES_MEAN candidates are drawn for a gap on average. Where M lambda_q asks for more (long gaps), a
@@ -22,9 +20,10 @@
  *
  * Types are shares of lambda_p,k. Coefficients of an event, types + 2 of them: z_k, s, beta (thp_head.h).
  */
-#include "model/thp_part.h"
+#include "model/nce.h"
 
 #include "base/random.h"
+#include "model/thp_part.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -90,9 +89,9 @@ static void params(struct model *m)
     memcpy(m->at + AT_ENCODER, &q.encoder, ONE_LAYER);
     for (size_t i = first; i < m->params.count; i++) {
         struct param *entry = &m->params.entry[i];
-        memmove(entry->name + 6, entry->name, sizeof entry->name - 6);
-        memcpy(entry->name, "noise.", 6);
-        entry->name[sizeof entry->name - 1] = '\0';
+        char name[sizeof entry->name];
+        snprintf(name, sizeof name, "noise.%.33s", entry->name);
+        memcpy(entry->name, name, sizeof name);
     }
 }
 
@@ -110,6 +109,7 @@ struct work {
     real *desks; /* (CHUNKS_MOST x desk) */
     size_t desk;
     bool backward;
+    bool likelihood; /* of p, is what the loss says */
 };
 
 static size_t lay_out(struct work *w, const struct model *m, const struct rival_config *config, size_t n, int threads,
@@ -209,7 +209,7 @@ static double tell(const struct thp_head *p, const struct thp_head *q, uint32_t 
     double noise = STREAMS * ((double)thp_at(q, type, (real)tau).lambda + THP_LOG_OFFSET);
     double d = 1 / (lambda + noise) - (is_noise ? 0 : 1 / lambda);
     if (g) thp_add(p, type, (real)tau, &at, scale * d, g);
-    return log1p(lambda / noise) - (is_noise ? 0 : log(lambda));
+    return is_noise ? log1p(lambda / noise) : log1p(noise / lambda);
 }
 
 static double nce_loss(const struct op_run *run, const struct thp_head *p, const struct thp_head *q,
@@ -244,7 +244,8 @@ static void one_target(const struct work *w, size_t index, real *desk, struct pa
     double alpha = w->p.config->alpha, since = OP(thp_pass_since)(&w->p, t->row);
     struct thp_head p = OP(thp_pass_head)(&w->p, t->row), q = OP(thp_pass_head)(&w->q, t->row);
     struct thp_gradient gp = {.z = w->p.dz + at}, gq = {.z = w->q.dz + at};
-    sums->loss.time += nce_loss(w->p.run, &p, &q, t, alpha, w->backward ? &gp : NULL);
+    double nce = w->backward || !w->likelihood ? nce_loss(w->p.run, &p, &q, t, alpha, w->backward ? &gp : NULL) : 0;
+    sums->loss.time += w->likelihood ? OP(thp_nll)(&w->p, &p, t, index, desk, 0, NULL) : nce;
     if (w->backward) OP(thp_nll)(&w->q, &q, t, index, desk, alpha, &gq);
     sums->loss.gaps++;
     sums->alpha[0] += gp.slope / since, sums->beta[0] += gp.beta;
@@ -277,13 +278,14 @@ static struct part_sums all_targets(const struct work *w)
     return sum;
 }
 
-static struct loss loss(const struct op_run *run, const struct model *m, const struct rival_config *config,
-                        const real *slab, const struct batch *batch, real *memory, real *grad)
+static struct loss run_loss(const struct op_run *run, const struct model *m, const struct rival_config *config,
+                            const real *slab, const struct batch *batch, real *memory, real *grad, bool likelihood)
 {
     struct work w;
     lay_out(&w, m, config, batch->input.n, run->threads, memory);
     w.batch = batch;
     w.backward = grad != NULL;
+    w.likelihood = likelihood;
     forward(&w.p, run, config, slab, &batch->input, w.backward);
     forward(&w.q, run, config, slab, &batch->input, w.backward);
     struct part_sums sum = all_targets(&w);
@@ -291,6 +293,18 @@ static struct loss loss(const struct op_run *run, const struct model *m, const s
     OP(thp_pass_backward)(&w.p, false, sum.alpha[0], sum.beta[0], grad);
     OP(thp_pass_backward)(&w.q, false, sum.alpha[1], sum.beta[1], grad);
     return sum.loss;
+}
+
+static struct loss loss(const struct op_run *run, const struct model *m, const struct rival_config *config,
+                        const real *slab, const struct batch *batch, real *memory, real *grad)
+{
+    return run_loss(run, m, config, slab, batch, memory, grad, true);
+}
+
+struct loss OP(nce_contrast)(const struct op_run *run, const struct model *m, const struct rival_config *config,
+                             const real *slab, const struct batch *batch, real *memory, real *grad)
+{
+    return run_loss(run, m, config, slab, batch, memory, grad, false);
 }
 
 const struct rival_class OP(rival_nce) = {"nce",  "NCE-TPP: THP intensities, trained to tell events from noise",

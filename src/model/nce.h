@@ -1,0 +1,13 @@
+/*
+ * nce.h - the objective of NCE-TPP by itself, for tests: what nce.c minimises is not the loss that it says.
+ */
+#ifndef SMURF_MODEL_NCE_H
+#define SMURF_MODEL_NCE_H
+
+#include "model/rival.h"
+
+/* As the loss of a rival, with the same gradient; time is the sum that p minimises. */
+struct loss OP(nce_contrast)(const struct op_run *run, const struct model *m, const struct rival_config *config,
+                             const real *slab, const struct batch *batch, real *memory, real *grad);
+
+#endif
