@@ -43,7 +43,7 @@ static const struct setting settings[] = {
     {"head", SETTING_CHOICE, AT(score), 0, 0, "intensity score", "what the head gives: intensity or score"},
     {"scale", SETTING_CHOICE, AT(scale), 0, 0, "none mean log", "time scale: none, mean or log"},
     {"objective", SETTING_WORD, AT(objective), 0, 0, OBJECTIVES(WORD), "what is minimised, one of: " OBJECTIVES(WORD)},
-    {"points", SETTING_COUNT, AT(points), 1, 512, NULL, "dsm: perturbations of each event"},
+    {"points", SETTING_COUNT, AT(points), 1, 512, NULL, "dsm: perturbations of each event; thp, nce: draws of the integral"},
     {"nodes", SETTING_COUNT, AT(nodes), 2, 256, NULL, "mle: nodes of the quadrature"},
     {"sigma", SETTING_LIST, AT(sigma), 1e-6, 1e3, NULL, "dsm: noise on the scaled axis; several separated by commas; auto: chosen on dev"},
     {"noise", SETTING_CHOICE, AT(multiplicative), 0, 0, "additive multiplicative", "dsm: additive or multiplicative"},

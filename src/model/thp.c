@@ -1,8 +1,9 @@
 /*
  * thp.c - the Transformer Hawkes Process, a rival.
  *
- *     lambda_k(tau) = softplus_beta(w_k . h_j + b_k + alpha tau / (t_j + t0))      softplus_beta(x) = ln(1+e^{beta
- * x})/beta P(type k) = softmax_k(v_k . h_j), a classifier that does not see tau
+ *     lambda_k(tau) = softplus_beta(w_k . h_j + b_k + alpha tau / (t_j + t0))
+ *     softplus_beta(x) = ln(1 + e^{beta x}) / beta
+ *     P(type k) = softmax_k(v_k . h_j), a classifier that does not see tau
  *
  * The law of the gap after event j is made of h_j, which has seen events 1..j. Trained by likelihood with draws in
  * place of the integral (thp_part.h), and the cross-entropy of the classifier. Coefficients of an event, 2 types + 2 of
