@@ -3,11 +3,12 @@
 
     bench/ablations.py [--command SMURF] [--data FOLDER] [--runs FOLDER] [--threads N] [--only NAME ...] [--write]
 
-Each is one table of `smurf compare`, whose runs are kept: an interrupted one goes on. --write only writes the document from the
-tables there are.
+Each is one table of `smurf compare`, whose runs are kept: an interrupted one goes on; a page with its figures lies beside it in the folder
+of runs. Two are made of several calls: shares of the train data, and Langevin steps. --write only writes the document from the tables there are.
 """
 
 import argparse
+import json
 import pathlib
 import subprocess
 
@@ -47,8 +48,56 @@ def command_of(arguments, ablation, data, extra=()):
 def run(arguments, ablation, data):
     out = arguments.runs / f"{ablation[0]}-{data}.md"
     arguments.runs.mkdir(parents=True, exist_ok=True)
-    extra = ["--runs", str(arguments.runs / data), "--threads", str(arguments.threads), "--format", "markdown", "-o", str(out)]
+    extra = ["--runs", str(arguments.runs / data), "--threads", str(arguments.threads), "--format", "markdown", "-o", str(out),
+             "--report", str(out.with_suffix(".html"))]
     subprocess.run(command_of(arguments, ablation, data, extra), check=True)
+
+
+SHARES = (10, 25, 50, 100)
+STEPS = (10, 30, 100, 300, 1000, 3000)
+
+
+def run_shares(arguments, data="mimic2"):
+    """The default preset on a part of the train sequences."""
+    rows = []
+    for share in SHARES:
+        folder = arguments.runs / "share" / f"{data}-{share}"
+        folder.mkdir(parents=True, exist_ok=True)
+        for part in ("train", "dev", "test"):
+            lines = (arguments.data / data / f"{part}.jsonl").read_text().splitlines(keepends=True)
+            count = max(2, len(lines) * share // 100) if part == "train" else len(lines)
+            (folder / f"{part}.jsonl").write_text("".join(lines[:count]))
+        out = folder / "table.md"
+        seeds, more = DATA[data]
+        subprocess.run([str(arguments.command), "compare", str(folder), "--models", "default", "--seeds", str(seeds), *more, "--runs", str(arguments.runs / "share" / "runs"),
+                        "--threads", str(arguments.threads), "--format", "markdown", "-o", str(out)], check=True)
+        table = out.read_text().splitlines()
+        rows.append(next(line for line in table if line.startswith("| default")).replace("| default", f"| {share}% of train"))
+    head = [line for line in table if line.startswith("| model") or line.startswith("|---")]
+    naive = [line for line in table if line.startswith("| naive")]
+    (arguments.runs / f"share-{data}.md").write_text("\n".join([*head, *rows, *naive]) + "\n")
+
+
+def run_steps(arguments, data="mimic2"):
+    """Calibration of Langevin draws against the number of steps: the drift of a walk without a stationary law."""
+    model = arguments.runs / f"steps-{data}.safetensors"
+    subprocess.run([str(arguments.command), "train", str(arguments.data / data), "--preset", "paper-mimic", "-o", str(model), "--threads", str(arguments.threads), "-q"],
+                   check=True, stdout=subprocess.DEVNULL)
+    rows = []
+    for steps in STEPS:
+        done = subprocess.run([str(arguments.command), "eval", str(model), str(arguments.data / data), "--sampler", "langevin", "--steps", str(steps), "--in-mean-gaps", "--json",
+                               "--threads", str(arguments.threads)], check=True, stdout=subprocess.PIPE)
+        r = json.loads(done.stdout)
+        rows.append(f"| {steps} | {r['cs_sampled']:.2f} | {r['crps_sampled']:.4f} | {r['cer_sampled']:.2f} | {r['il_sampled']:.4f} |")
+    rows.append(f"| exact law | {r['cs_raw']:.2f} | {r['crps_raw']:.4f} | {r['cer_raw']:.2f} | {r['il_raw']:.4f} |")
+    rows.append(f"| naive: recent | {r['cs_recent']:.2f} | {r['crps_recent']:.4f} | {r['cer_recent']:.2f} | {r['il_recent']:.4f} |")
+    rows.append(f"| naive: marginal | {r['cs_marginal']:.2f} | {r['crps_marginal']:.4f} | {r['cer_marginal']:.2f} | {r['il_marginal']:.4f} |")
+    (arguments.runs / f"steps-{data}.md").write_text("\n".join(["| steps | CS% | CRPS | CER% | IL |", "|---|--:|--:|--:|--:|", *rows]) + "\n")
+
+
+OTHERS = [("share-mimic2", run_shares, "Share of the train data", "The default preset on the first 10% to 100% of MIMIC-II's train sequences, 3 seeds."),
+          ("steps-mimic2", run_steps, "Number of Langevin steps", "MIMIC-II, `paper-mimic`, 100 draws of each gap, ε = 0.02. The walk has no stationary law, so that its calibration drifts with the "
+           "number of steps; a number chosen on test would look good by chance.")]
 
 
 def document(arguments):
@@ -67,6 +116,9 @@ def document(arguments):
             body = text.split("\n", 2)
             lines += [f"### {TITLE[data]}", "", body[0].split(", test: ")[-1], "", body[2].strip(), "",
                       "    " + " ".join(command_of(arguments, ablation, data)).replace(str(arguments.command), "smurf").replace(str(arguments.data) + "/", ""), ""]
+    for name, _, title, about in OTHERS:
+        path = arguments.runs / f"{name}.md"
+        lines += [f"## {title}", "", about, "", path.read_text() if path.exists() else "Not run.\n"]
     (ROOT / "doc" / "ablations.md").write_text("\n".join(lines))
 
 
@@ -83,6 +135,9 @@ def main():
         for data in ablation[3]:
             if not arguments.write and (not arguments.only or f"{ablation[0]}-{data}" in arguments.only):
                 run(arguments, ablation, data)
+    for name, run_one, _, _ in OTHERS:
+        if not arguments.write and (not arguments.only or name in arguments.only):
+            run_one(arguments)
     document(arguments)
 
 

@@ -27,6 +27,7 @@
 #include "model/rival.h"
 
 #include "base/clones.h"
+#include "base/gauss_legendre.h"
 #include "op/blas.h"
 #include "op/embed.h"
 #include "op/linear.h"
@@ -352,30 +353,10 @@ static void encode(const struct op_run *run, const struct model *model, const st
 
 /* ---- Points ---------------------------------------------------------------------------------- */
 
-/* Nodes and weights on (0, 1) of Gauss-Legendre, by Newton's method on P_n. */
-static void legendre_nodes(size_t n, double *node, double *weight)
-{
-    for (size_t i = 0; i < n; i++) {
-        double x = -cos(3.14159265358979323846 * ((double)i + 0.75) / ((double)n + 0.5)), slope = 1;
-        for (int step = 0; step < 20; step++) {
-            double before = 1, value = x;
-            for (size_t k = 2; k <= n; k++) {
-                double next = ((double)(2 * k - 1) * x * value - (double)(k - 1) * before) / (double)k;
-                before = value;
-                value = next;
-            }
-            slope = (double)n * (x * value - before) / (x * x - 1);
-            x -= value / slope;
-        }
-        node[i] = 0.5 * (1 + x);
-        weight[i] = 1 / ((1 - x * x) * slope * slope);
-    }
-}
-
 /* Of u = v^3. */
 static void cubed_nodes(size_t n, double *node, double *weight)
 {
-    legendre_nodes(n, node, weight);
+    smurf_gauss_legendre(n, node, weight);
     for (size_t i = 0; i < n; i++) {
         weight[i] *= 3 * node[i] * node[i];
         node[i] *= node[i] * node[i];
