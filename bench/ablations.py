@@ -72,9 +72,10 @@ def run_shares(arguments, data="mimic2"):
         subprocess.run([str(arguments.command), "compare", str(folder), "--models", "default", "--seeds", str(seeds), *more, "--runs", str(arguments.runs / "share" / "runs"),
                         "--threads", str(arguments.threads), "--format", "markdown", "-o", str(out)], check=True)
         table = out.read_text().splitlines()
-        rows.append(next(line for line in table if line.startswith("| default")).replace("| default", f"| {share}% of train"))
+        row = next(line for line in table if line.startswith("| default")).replace("**", "").replace(" ~", "")
+        rows.append(row.replace("| default", f"| {share}% of train"))
     head = [line for line in table if line.startswith("| model") or line.startswith("|---")]
-    naive = [line for line in table if line.startswith("| naive")]
+    naive = [line.replace("**", "").replace(" ~", "") for line in table if line.startswith("| naive")]
     (arguments.runs / f"share-{data}.md").write_text("\n".join([*head, *rows, *naive]) + "\n")
 
 

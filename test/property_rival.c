@@ -301,7 +301,7 @@ static void test_file(void **state)
     const struct rival_class *rival = *state;
     smurf_error err;
     smurf_data *data = simulate("hawkes", 3, 12, 20, 5);
-    smurf_model *model = trained(rival->name, data), *back;
+    smurf_model *model = trained(rival->name, data), *back = NULL;
     char path[] = "/tmp/rival-XXXXXX";
     int file = mkstemp(path);
     assert_true(file >= 0);

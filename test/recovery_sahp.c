@@ -120,7 +120,7 @@ static smurf_model *through_file(const smurf_model *model)
 {
     char path[] = "/tmp/smurf-recovery-XXXXXX";
     smurf_error err;
-    smurf_model *out;
+    smurf_model *out = NULL;
     int file = mkstemp(path);
     assert_true(file >= 0);
     close(file);

@@ -194,8 +194,8 @@ static const char *const case_badges[] = {
 static const char *const case_hostile[] = {"<script>alert(1)</script>",
                                            "a & b \"c\" 'd' ]]> <!-- x",
                                            "\xff\xfe latin \x80 \x01\x02 bytes",
-                                           "a name so long that no column of any table on any screen of any device "
-                                           "could ever hold all of it, and it goes on and on",
+                                           ("a name so long that no column of any table on any screen of any device "
+                                            "could ever hold all of it, and it goes on and on"),
                                            "",
                                            "\xe4\xba\x8b\xe4\xbb\xb6\xe7\x9a\x84\xe7\xb1\xbb\xe5\x9e\x8b",
                                            "</svg></title><img src=x onerror=alert(2)>"};

@@ -600,10 +600,9 @@ static int by_value(const void *a, const void *b)
 static void check_law(const struct evaluation *e, int r, size_t i, double *members, size_t n)
 {
     const struct row_values *row = &e->row[r];
-    double first = 0, second = 0, y = e->gap[i], mean = 0;
+    double first = 0, second = 0, y = e->gap[i];
     for (size_t a = 0; a < n; a++) {
         first += fabs(members[a] - y) / (double)n;
-        mean += members[a] / (double)n;
         for (size_t b = 0; b < n; b++) second += fabs(members[a] - members[b]) / 2 / (double)n / (double)n;
     }
     assert_close(row->crps[i], first - second, 1e-12, "CRPS of a naive law");

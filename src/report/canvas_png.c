@@ -74,7 +74,7 @@ static void text(struct canvas *canvas, double x, double y, const char *words, c
     cairo_set_font_size(cairo, font->size);
     cairo_text_extents(cairo, words, &size);
     use(cairo, font->colour, 1);
-    cairo_move_to(cairo, x - size.x_advance * font->anchor / 2, y);
+    cairo_move_to(cairo, x - size.x_advance * (int)font->anchor / 2, y);
     cairo_show_text(cairo, words);
     cairo_new_path(cairo);
 }
