@@ -389,5 +389,47 @@ class BadResume(TrainCase):
             self.assertEqual(r.err.count("\n"), r.status > 0, r.err)
 
 
+class Sigma(TrainCase):
+    def test_auto_is_chosen_on_dev(self):
+        r = self.smurf("train", self.data(), "-o", "m.safetensors", "--objective", "dsm", "--points", "8", "--sigma", "auto", "--epochs", "5", *SMALL,
+                       quiet=False)
+        trials = re.findall(r"^sigma (\S+) +dev CRPS (\S+) .*?(chosen)?$", r.err, re.MULTILINE)
+        self.assertEqual(len(trials), 5, r.err)
+        best = min(trials, key=lambda t: float(t[1]))
+        self.assertEqual([t[0] for t in trials if t[2]], [best[0]])
+        self.assertEqual(self.metadata("m.safetensors")["settings"]["sigma"], best[0])
+
+    def test_auto_goes_with_dsm_and_dev(self):
+        self.data()
+        r = self.run_smurf("train", "data", "--sigma", "auto", *SMALL)
+        self.assertEqual(r.status, 1)
+        self.assertIn("sigma auto goes with dsm", r.err)
+        os.remove(self.path("data/dev.csv"))
+        r = self.run_smurf("train", "data", "--objective", "dsm", "--sigma", "auto", *SMALL)
+        self.assertEqual(r.status, 1)
+        self.assertIn("needs a dev part", r.err)
+
+
+class Calibration(TrainCase):
+    def test_dev_is_dealt(self):
+        self.data(dev=60, events=30)  # 1,740 gaps: two thirds of the sequences are set aside
+        self.smurf("train", "data", "-o", "a.safetensors", "--epochs", "1", *SMALL, quiet=False)
+        calibration = self.metadata("a.safetensors")["calibration"]
+        self.assertEqual((calibration["sequences"], calibration["gaps"], len(calibration["conformal"])), (40, 40 * 29, 40))
+        self.assertEqual(len(calibration["map"]), 33)
+        self.smurf("train", "data", "-o", "b.safetensors", "--epochs", "1", "--recalibrate", "off", *SMALL, quiet=False)
+        self.assertNotIn("calibration", self.metadata("b.safetensors"))
+
+    def test_small_dev_only_selects(self):
+        self.data()
+        self.smurf("train", "data", "-o", "a.safetensors", "--epochs", "1", *SMALL, quiet=False)
+        self.assertNotIn("calibration", self.metadata("a.safetensors"))
+        self.smurf("train", "data", "-o", "b.safetensors", "--epochs", "1", "--recalibrate", "on", *SMALL, quiet=False)
+        self.assertIn("calibration", self.metadata("b.safetensors"))
+        r = self.run_smurf("train", "data", "--recalibrate", "maybe")
+        self.assertEqual(r.status, 2)
+        self.assertIn("auto, on or off", r.err)
+
+
 if __name__ == "__main__":
     unittest.main()
