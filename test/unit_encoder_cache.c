@@ -431,7 +431,7 @@ static void test_fill_bounded(void **state)
 static void test_growth(void **state)
 {
     (void)state;
-    enum { MANY = 10000 };
+    enum { MANY = 3000 };
     struct encoder_shape shape = shapes[1];
     struct setting t;
     start(&t, &shape, MANY);
