@@ -23,6 +23,7 @@ enum { SETTINGS_MOST = 64 };
 struct train_options {
     const char *output, *preset, *log, *recalibrate;
     int resume;
+    bool no_dither;                     /* --dither off: gaps stay as the clock has them */
     const char *setting[SETTINGS_MOST]; /* as given, by index of the setting; NULL: not given */
 };
 
@@ -57,6 +58,7 @@ static int configure(smurf_train_config *config, const struct train_options *o, 
     for (size_t i = 0; !status && smurf_train_setting_name(i); i++)
         if (o->setting[i] && !(i == sigma_setting() && wants_sigma(o)))
             status = smurf_train_config_set(config, smurf_train_setting_name(i), o->setting[i], &err);
+    if (o->no_dither) config->dither = 0;
     if (!status) status = smurf_train_config_check(config, &err);
     if (!status) return 0;
     report_error(&err);
@@ -312,7 +314,8 @@ int command_train(int argc, char **argv)
         .summary = "Trains a model of the next event on DATA and keeps the one with the lowest dev loss.",
         .about = "DATA is a directory that holds train and dev, or a file with --split 8:1:1 or\n"
                  "--split-at; a file alone is split 8:1:1. Without options the settings are chosen\n"
-                 "by looking at the data. Ctrl-C finishes the step, saves, and says how to go on.",
+                 "by looking at the data. Ctrl-C finishes the step, saves, and says how to go on.\n"
+                 "On a clock that ticks gaps are spread within the tick; --dither off leaves them.",
         .example = "  smurf simulate hawkes --sequences 60 -o demo/\n"
                    "  smurf train demo/ -o model.safetensors --epochs 2",
         .options = options,
@@ -331,6 +334,10 @@ int command_train(int argc, char **argv)
     if (!directory && !data.split && !data.split_at) data.split = "8:1:1";
     int status = check_settings(&o);
     if (status) return status;
+    if (data.dither && strcmp(data.dither, "off") == 0) {
+        o.no_dither = true;
+        data.dither = NULL;
+    }
     int recalibrate = dataset_recalibrate(o.recalibrate);
     status = dataset_load(&split, argv[0], &data);
     if (!status) status = dataset_set_aside(&split, recalibrate, common.seed, &session.calibrating);

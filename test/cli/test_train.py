@@ -410,6 +410,14 @@ class Sigma(TrainCase):
         self.assertIn("needs a dev part", r.err)
 
 
+class Dither(TrainCase):
+    def test_off(self):
+        self.write("data/train.csv", "user,time,type\n" + "".join(f"{i // 10},{i % 10 * (i % 3 + 1)},a\n" for i in range(600)))
+        for options, tick in ([], 1.0), (["--dither", "off"], 0.0):
+            self.smurf("train", "data", "--sort", "-o", "m.safetensors", "--epochs", "1", *options, *SMALL, quiet=False)
+            self.assertEqual(float(self.metadata("m.safetensors")["settings"]["dither"]), tick)
+
+
 class Calibration(TrainCase):
     def test_dev_is_dealt(self):
         self.data(dev=60, events=30)  # 1,740 gaps: two thirds of the sequences are set aside
