@@ -5,6 +5,8 @@
  * The measure is the mean over events of the mean over true quantile levels of |F_learned - F_true|. Plain quadrature
  * on a fine grid stands in for a proper law. `recovery CASE ...` runs only those; RECOVERY_LONG=1 trains longer.
  */
+#include "true_quantile.h"
+
 #include "model/model_file.h"
 #include "op/gap_head.h"
 #include "op/intensity.h"
@@ -90,22 +92,6 @@ static double interpolate(const double *y, const double *f, double at)
 }
 
 /* ---- Against the truth ------------------------------------------------------------------------ */
-
-/* The gap at which the true law reaches a level, by bisection. */
-static double true_quantile(const smurf_law *law, double level)
-{
-    double low = 0, high = 1, f;
-    for (smurf_law_cdf(law, &high, &f, 1); f < level && high < 1e9; smurf_law_cdf(law, &high, &f, 1)) high *= 2;
-    for (int i = 0; i < 60; i++) {
-        double middle = 0.5 * (low + high);
-        smurf_law_cdf(law, &middle, &f, 1);
-        if (f < level)
-            low = middle;
-        else
-            high = middle;
-    }
-    return 0.5 * (low + high);
-}
 
 static double error_of_sequence(const smurf_model *m, const smurf_process *process, const smurf_sequence *s,
                                 size_t *events)

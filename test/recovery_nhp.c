@@ -3,6 +3,8 @@
  * levels of |F_learned - F_true|, with the distribution that prediction uses. A law that knows no history, the
  * exponential of the same mean, must not pass.
  */
+#include "true_quantile.h"
+
 #include "forecast/model_predictor.h"
 #include "train/trainer.h"
 
@@ -26,22 +28,6 @@ static smurf_data *simulate(const smurf_process *process, size_t sequences, uint
     config.seed = seed;
     assert_int_equal(smurf_process_simulate(&data, process, &config, NULL), SMURF_OK);
     return data;
-}
-
-/* The gap at which the true law reaches a level, by bisection. */
-static double true_quantile(const smurf_law *law, double level)
-{
-    double low = 0, high = 1, f;
-    for (smurf_law_cdf(law, &high, &f, 1); f < level && high < 1e9; smurf_law_cdf(law, &high, &f, 1)) high *= 2;
-    for (int i = 0; i < 60; i++) {
-        double middle = 0.5 * (low + high);
-        smurf_law_cdf(law, &middle, &f, 1);
-        if (f < level)
-            low = middle;
-        else
-            high = middle;
-    }
-    return 0.5 * (low + high);
 }
 
 /* Sums over laws. */

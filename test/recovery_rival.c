@@ -6,6 +6,8 @@
  * recovery.c, the mean over events of the mean over true quantile levels of |F_learned - F_true|, with F of the model's
  * exact law. The first argument names the rival; without one, all that are here.
  */
+#include "true_quantile.h"
+
 #include "train_case.h"
 
 #include "forecast/model_predictor.h"
@@ -17,22 +19,6 @@ struct recovery_case {
     double decay, base;
     double limit;
 };
-
-/* The gap at which the true law reaches a level, by bisection. */
-static double true_quantile(const smurf_law *law, double level)
-{
-    double low = 0, high = 1, f;
-    for (smurf_law_cdf(law, &high, &f, 1); f < level && high < 1e9; smurf_law_cdf(law, &high, &f, 1)) high *= 2;
-    for (int i = 0; i < 60; i++) {
-        double middle = 0.5 * (low + high);
-        smurf_law_cdf(law, &middle, &f, 1);
-        if (f < level)
-            low = middle;
-        else
-            high = middle;
-    }
-    return 0.5 * (low + high);
-}
 
 /* Adds up errors of the learned law, and of the law of another event in its place: what history is worth. */
 static void errors_of(const smurf_model *m, const smurf_process *process, const smurf_sequence *s, double sum[2],

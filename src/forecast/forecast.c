@@ -388,7 +388,7 @@ static void equal_shares(const smurf_forecast *f, double *share)
 }
 
 /* The mean over the law, at the middles of LEVELS equal parts of its mass. */
-void smurf_forecast_type_shares(smurf_forecast *f, const struct dist *dist, double *out)
+static void type_shares(smurf_forecast *f, const struct dist *dist, double *out)
 {
     enum { LEVELS = 32 };
     double gap[LEVELS];
@@ -407,7 +407,7 @@ smurf_status smurf_forecast_types(smurf_forecast *f, double *share, smurf_error 
     if (status) return status;
     struct dist dist = smurf_forecast_dist(f);
     smurf_serial_enter();
-    smurf_forecast_type_shares(f, &dist, share);
+    type_shares(f, &dist, share);
     smurf_serial_leave();
     return SMURF_OK;
 }

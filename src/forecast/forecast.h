@@ -30,8 +30,6 @@ struct smurf_forecast {
 
 /* The law of the next gap as all answers use it. */
 struct dist smurf_forecast_dist(smurf_forecast *forecast);
-/* Types whenever the event comes, out (types), or at one gap. */
-void smurf_forecast_type_shares(smurf_forecast *forecast, const struct dist *dist, double *out);
 /* What was set by events becomes that of another forecast of the same model. */
 smurf_status smurf_forecast_copy(smurf_forecast *to, const smurf_forecast *from, smurf_error *err);
 /* Adds an event that is known to be good. */
