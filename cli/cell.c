@@ -1,6 +1,7 @@
 /* cell.c - see cell.h. */
 #include "cell.h"
 
+#include "code.h"
 #include "dataset.h"
 #include "result.h"
 #include "terminal.h"
@@ -87,6 +88,11 @@ bool cell_load(struct cell *c)
     char path[4096];
     result_path(c, path);
     return result_read(&c->result, path);
+}
+
+bool cell_is_of_this_code(const struct cell *c)
+{
+    return strcmp(c->result.code, SMURF_CODE) == 0;
 }
 
 /* ---- Training -------------------------------------------------------------------------------- */
@@ -379,7 +385,7 @@ int cell_run(void *context, int threads, struct job_line *line)
     stage(&w, 0, 0, "waiting");
     int wrong = enter(&w);
     if (wrong || cell_load(c)) return wrong;
-    c->result = (struct result){.markov = NAN, .mean_gap = NAN};
+    c->result = (struct result){.markov = NAN, .mean_gap = NAN, .code = SMURF_CODE};
     path_of(c, "model.safetensors", w.model);
     path_of(c, "model.resume", w.resume);
     path_of(c, "log.jsonl", w.log);

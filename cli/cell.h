@@ -40,6 +40,7 @@ struct result {
     size_t laws;
     double markov, mean_gap; /* of the naive laws; NaN else */
     size_t steps;            /* of the sampler; 0: none */
+    char code[17];           /* digest of the library's sources that made it */
 };
 
 enum cell_kind { CELL_MODEL, CELL_NAIVE, CELL_TRUTH };
@@ -55,6 +56,8 @@ struct cell {
     struct result result;
 };
 
+/* Whether the result was made by the sources of this build. */
+bool cell_is_of_this_code(const struct cell *cell);
 /* Its name and its keys, once all else but the result is set. */
 void cell_name(struct cell *cell);
 /* Reads the result, if there is one. */

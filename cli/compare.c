@@ -311,6 +311,8 @@ static int show_all(const struct cells *cells, const struct compare_options *o, 
     *c = (struct comparison){.bench = b, .data = data, .per = 1, .mean_gap = naive->mean_gap, .seeds = o->seeds};
     c->unit = o->mean_gaps ? "mean gaps" : unit[0] ? unit : "the data's unit";
     if (o->mean_gaps) c->per = naive->mean_gap;
+    c->cells = cells->count;
+    for (size_t i = 0; i < cells->count; i++) c->of_other_code += !cell_is_of_this_code(&cells->cell[i]);
     tabulate(&t, cells);
     c->values.size = sizeof c->values;
     c->values.data = data;
@@ -351,9 +353,9 @@ static void check_options(struct compare_options *o, struct bench *b)
     if (!bench_draws(b) && (o->steps || o->draws || o->paper_protocol))
         usage_error("--steps, --draws and --paper-protocol go with --sampler langevin");
     if (!o->draws) b->draws = 100;
-    if (bench_draws(b) && o->recalibrate && strcmp(o->recalibrate, "off") != 0)
-        usage_error("--recalibrate goes with --sampler exact: draws are of the law as it was trained");
-    b->recalibrate = bench_draws(b) ? 0 : dataset_recalibrate(o->recalibrate ? o->recalibrate : "auto");
+    if (bench_draws(b) && o->recalibrate && strcmp(o->recalibrate, "on") == 0)
+        usage_error("--recalibrate on goes with --sampler exact: draws are of the law as it was trained");
+    b->recalibrate = dataset_recalibrate(o->recalibrate ? o->recalibrate : "auto");
     if (o->steps && strcmp(o->steps, "auto") != 0) {
         char *end;
         unsigned long n = strtoul(o->steps, &end, 10);
@@ -431,7 +433,7 @@ int command_compare(int argc, char **argv)
         {0, "set", OPTION_LIST, &o.set, "NAME=VALUE", "a setting of smurf train for all models; may be given again"},
         {0, "runs", OPTION_TEXT, &o.runs, "DIR", "where models and results are kept (default: DATA-compare)"},
         {0, "process", OPTION_TEXT, &o.process, "TEXT", "the process that DATA was simulated from: adds its true law, such as \"hawkes base=0.2\""},
-        {0, "recalibrate", OPTION_TEXT, &o.recalibrate, "auto", "on: two thirds of dev are set aside to calibrate on; off; auto: on where dev has 1000 gaps"},
+        {0, "recalibrate", OPTION_TEXT, &o.recalibrate, "auto", "on: two thirds of dev are set aside to calibrate on; off; auto: on where dev has 1000 gaps; draws are never recalibrated"},
         {0, "sampler", OPTION_TEXT, &o.sampler, "NAME", "exact: laws by integration; langevin, mirror, reject: measure draws (default: exact)"},
         {0, "draws", OPTION_COUNT, &o.draws, "N", "draws of each gap (default: 100)"},
         {0, "steps", OPTION_TEXT, &o.steps, "auto", "steps of the sampler; auto: the best CS on dev, of a tenth to twice the model's setting"},

@@ -41,7 +41,7 @@ static void put_law(FILE *out, const struct law_result *law)
 
 static void put_result(FILE *out, const struct result *r)
 {
-    fprintf(out, "{\"steps\": %zu, \"acc_markov\": ", r->steps);
+    fprintf(out, "{\"code\": \"%s\", \"steps\": %zu, \"acc_markov\": ", r->code, r->steps);
     put_number(out, r->markov);
     fputs(", \"mean_gap\": ", out);
     put_number(out, r->mean_gap);
@@ -116,6 +116,8 @@ bool result_read(struct result *out, const char *path)
     const json_t *laws = json_object_get(root, "laws");
     *out = (struct result){.steps = count(root, "steps"), .markov = number(root, "acc_markov")};
     out->mean_gap = number(root, "mean_gap");
+    const char *code = json_string_value(json_object_get(root, "code"));
+    snprintf(out->code, sizeof out->code, "%s", code ? code : "");
     for (size_t i = 0; i < json_array_size(laws) && i < LAWS_MOST; i++)
         read_law(&out->law[out->laws++], json_array_get(laws, i));
     json_decref(root);

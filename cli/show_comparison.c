@@ -115,6 +115,9 @@ static void put_notes(FILE *out, const struct comparison *c, const char *best, c
     if (isfinite(floor_of(c, "recalibrated"))) fprintf(out, ", recalibrated %.2f%%", floor_of(c, "recalibrated"));
     fputs("; skill: gain in CRPS over naive: recent; a short IL counts where CER is small\n", out);
     put_drawing(out, c);
+    if (c->of_other_code)
+        fprintf(out, "%zu of %zu cells were made by other sources of smurf than this build's\n", c->of_other_code,
+                c->cells);
     if (comparison_warning(c)[0]) fprintf(out, "%s %s\n", sign, comparison_warning(c));
 }
 
@@ -294,6 +297,7 @@ void show_comparison_json(FILE *out, const struct comparison *c)
     put_number(out, c->mean_gap);
     fprintf(out, ",\n \"seeds\": %zu, \"version\": \"%s\", \"sampler\": ", c->seeds, smurf_version());
     put_string(out, c->bench->sampler);
+    fprintf(out, ", \"cells\": %zu, \"cells_of_other_code\": %zu", c->cells, c->of_other_code);
     fprintf(out,
             ", \"draws\": %zu, \"paper_protocol\": %s, \"acc_markov\": ", bench_draws(c->bench) ? c->bench->draws : 0,
             c->bench->paper_protocol ? "true" : "false");

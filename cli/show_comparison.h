@@ -23,6 +23,7 @@ struct comparison {
     const char *data, *unit; /* "mean gaps" */
     double per, mean_gap;    /* lengths were divided by `per` */
     size_t seeds;
+    size_t cells, of_other_code; /* how many there are; results of other sources than this build's */
 };
 
 void show_comparison_text(FILE *out, const struct comparison *comparison, bool bold, bool utf8);

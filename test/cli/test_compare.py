@@ -173,6 +173,26 @@ class Kept(CompareCase):
         self.data(sequences=61)
         self.assertEqual(self.compare(*args, quiet=False).err.count(" done in "), 2)
 
+    def test_draws_and_exact_laws_are_of_the_same_models(self):
+        self.data()
+        args = ["--models", "default", "--epochs", "1"]
+        self.compare(*args, "-q")
+        models = {f: os.stat(self.path(f)).st_mtime_ns for f in self.files("model.safetensors")}
+        self.compare(*args, "--sampler", "langevin", "--steps", "20", "--draws", "10", "-q")
+        self.assertEqual({f: os.stat(self.path(f)).st_mtime_ns for f in self.files("model.safetensors")}, models)
+
+    def test_results_of_other_sources_are_told(self):
+        self.data()
+        args = ["--models", "default", "--epochs", "1", "-q"]
+        self.assertNotIn("other sources", self.compare(*args).out)
+        for name in self.listing():
+            if "default" in name and "result-" in name:
+                path = self.path(name)
+                text = open(path).read()
+                open(path, "w").write(re.sub(r'"code": "[0-9a-f]{16}"', '"code": "0123456789abcdef"', text, count=1))
+        self.assertIn("1 of 2 cells were made by other sources of smurf than this build's\n", self.compare(*args).out)
+        self.assertIn('"cells": 2, "cells_of_other_code": 1', self.compare(*args, "--format", "json").out)
+
     def test_threads_do_not_show(self):
         self.data()
         outs = {self.compare(*self.ARGS, "--epochs", "2", "--threads", n, "--runs", "runs" + n, "-q").out for n in ["1", "3"]}
