@@ -46,7 +46,7 @@ static fingerprint measuring_key(const struct cell *c)
     if (c->kind != CELL_MODEL || !bench_draws(b)) return key;
     key = fingerprint_text(key, b->sampler);
     key = fingerprint_number(fingerprint_number(key, b->draws), b->steps);
-    return fingerprint_number(key, b->paper_protocol);
+    return fingerprint_number(key, b->paper_protocol + 2u * b->undenoised);
 }
 
 void cell_name(struct cell *c)
@@ -254,6 +254,7 @@ static smurf_status measure_draws(struct work *w, const smurf_model *model, cons
     c.sampler = w->cell->bench->sampler;
     c.draws = w->cell->bench->draws;
     c.steps = steps;
+    c.denoise = !w->cell->bench->undenoised;
     c.recalibrate = 0;
     c.seed = w->cell->seed;
     snprintf(text, sizeof text, "drawing, %zu steps", steps);

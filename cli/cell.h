@@ -21,6 +21,7 @@ struct bench {
     const char *sampler;
     size_t draws, steps;          /* steps 0: chosen */
     bool paper_protocol;          /* steps are chosen on test */
+    bool undenoised;              /* draws without Tweedie's step at the end */
     const smurf_process *process; /* NULL: none */
     const char *process_text;
     uint64_t seed;          /* of what is random in measuring laws without a seed of their own */

@@ -26,7 +26,7 @@ struct compare_options {
     const char *models, *runs, *epochs, *sampler, *steps, *recalibrate, *format, *output, *report, *process;
     struct option_list set;
     size_t seeds, draws;
-    int paper_protocol, mean_gaps;
+    int paper_protocol, undenoised, mean_gaps;
 };
 
 /* ---- Models ---------------------------------------------------------------------------------- */
@@ -347,11 +347,11 @@ static void check_options(struct compare_options *o, struct bench *b)
     if (!is_one_of(o->format, formats)) usage_error("--format takes text, markdown, csv or json, not '%s'", o->format);
     if (o->seeds < 1 || o->seeds > SEEDS_MOST) usage_error("--seeds takes a number from 1 to %d", SEEDS_MOST);
     if (!o->sampler) o->sampler = o->paper_protocol ? "langevin" : "exact";
-    *b = (struct bench){.sampler = o->sampler, .draws = o->draws, .paper_protocol = o->paper_protocol};
+    *b = (struct bench){.sampler = o->sampler, .draws = o->draws, .paper_protocol = o->paper_protocol, .undenoised = o->undenoised};
     if (!is_one_of(o->sampler, samplers))
         usage_error("there is no sampler '%s': choose exact, langevin, mirror or reject", o->sampler);
-    if (!bench_draws(b) && (o->steps || o->draws || o->paper_protocol))
-        usage_error("--steps, --draws and --paper-protocol go with --sampler langevin");
+    if (!bench_draws(b) && (o->steps || o->draws || o->paper_protocol || o->undenoised))
+        usage_error("--steps, --draws, --no-denoise and --paper-protocol go with --sampler langevin");
     if (!o->draws) b->draws = 100;
     if (bench_draws(b) && o->recalibrate && strcmp(o->recalibrate, "on") == 0)
         usage_error("--recalibrate on goes with --sampler exact: draws are of the law as it was trained");
@@ -437,6 +437,7 @@ int command_compare(int argc, char **argv)
         {0, "sampler", OPTION_TEXT, &o.sampler, "NAME", "exact: laws by integration; langevin, mirror, reject: measure draws (default: exact)"},
         {0, "draws", OPTION_COUNT, &o.draws, "N", "draws of each gap (default: 100)"},
         {0, "steps", OPTION_TEXT, &o.steps, "auto", "steps of the sampler; auto: the best CS on dev, of a tenth to twice the model's setting"},
+        {0, "no-denoise", OPTION_FLAG, &o.undenoised, NULL, "leave out Tweedie's step at the end of drawing"},
         {0, "paper-protocol", OPTION_FLAG, &o.paper_protocol, NULL, "choose the steps on test, as the paper does, and mark the numbers"},
         {0, "in-mean-gaps", OPTION_FLAG, &o.mean_gaps, NULL, "CRPS and lengths in mean gaps of train, not in the data's unit"},
         {0, "format", OPTION_TEXT, &o.format, "text", "text, markdown, csv or json"},

@@ -99,7 +99,8 @@ static void put_drawing(FILE *out, const struct comparison *c)
 {
     const struct bench *b = c->bench;
     if (!bench_draws(b)) return;
-    fprintf(out, "drawn: %zu draws of each gap by %s, ", b->draws, b->sampler);
+    fprintf(out, "drawn: %zu draws of each gap by %s%s, ", b->draws, b->sampler,
+            b->undenoised ? " without Tweedie's step" : "");
     if (b->steps)
         fprintf(out, "%zu steps\n", b->steps);
     else

@@ -129,6 +129,14 @@ class Table(CompareCase):
         self.assertRegex(out, r"(?m)^default, drawn† ")
         self.assertRegex(out, r"(?m)^† steps chosen on test")
 
+    def test_draws_without_the_last_step(self):
+        self.data()
+        args = ["--models", "default:objective=dsm", "--epochs", "1", "--draws", "10", "--sampler", "langevin", "--steps", "20", "-q"]
+        with_it, without = (self.compare(*args, *more).out for more in [[], ["--no-denoise"]])
+        self.assertNotEqual(with_it, without)
+        self.assertIn("10 draws of each gap by langevin without Tweedie's step, 20 steps", without)
+        self.refuse("compare", "data", "--no-denoise", says="--no-denoise and --paper-protocol go with --sampler langevin", status=2)
+
     def test_page(self):
         self.data()
         r = self.compare("--models", "default", "--epochs", "1", "--report", "page.html", "-o", "table.md", "--format", "markdown",
