@@ -1,0 +1,123 @@
+"""What results.py and ablations.py share: calls of smurf compare, whose answers are kept as JSON, and tables made of their rows."""
+
+import hashlib
+import json
+import pathlib
+import statistics
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+TITLE = {"stackoverflow": "StackOverflow", "retweet": "Retweet (SEISMIC-derived)", "mimic2": "MIMIC-II", "financial": "Financial"}
+# CRPS and IL in the units of the paper's tables: 10^6 s for StackOverflow, which is the data's own, mean train gaps for the others.
+UNIT = {"stackoverflow": [], "retweet": ["--in-mean-gaps"], "mimic2": ["--in-mean-gaps"], "financial": ["--in-mean-gaps"]}
+UNIT_TEXT = {data: "mean train gaps" if options else "10⁶ s" for data, options in UNIT.items()}
+# The name of a data set in the presets paper-... and program-....
+PRESET = {"stackoverflow": "stackoverflow", "retweet": "retweet", "mimic2": "mimic", "financial": "financial"}
+
+# Name in the JSON, head, decimals, and which is better: -1 the lowest, 1 the highest.
+COLUMNS = [("cs", "CS %", 2, -1), ("crps", "CRPS", 4, -1), ("cer", "CER %", 2, -1), ("il", "IL", 4, 0), ("acc", "types %", 2, 1),
+           ("acc_true_time", "at true time %", 2, 1), ("log_likelihood", "log-lik.", 3, 1), ("skill", "skill %", 1, 1)]
+
+
+def add_options(parser):
+    parser.add_argument("--command", type=pathlib.Path, default=ROOT / "build" / "smurf")
+    parser.add_argument("--data", type=pathlib.Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--runs", type=pathlib.Path, default=ROOT / "runs" / "compare")
+    parser.add_argument("--threads", type=int, default=0)
+    parser.add_argument("--write", action="store_true", help="write the document only, from what was run")
+
+
+def compare(arguments, data, models, options, folder=None):
+    """The answer of smurf compare; None where it was not run and arguments.write forbids to."""
+    words = ["--models", ",".join(models), *options, *UNIT[data]]
+    place = arguments.runs / "json"
+    place.mkdir(parents=True, exist_ok=True)
+    name = hashlib.sha256(" ".join([data, str(folder or ""), *words]).encode()).hexdigest()[:12]
+    out = place / f"{data}-{name}.json"
+    if not arguments.write:
+        command = [str(arguments.command), "compare", str(folder or arguments.data / data), *words, "--runs", str(arguments.runs / data),
+                   "--threads", str(arguments.threads), "--format", "json", "-o", str(out), "--report", str(out.with_suffix(".html"))]
+        print(" ".join(command), flush=True)
+        subprocess.run(command, check=True)
+    return json.loads(out.read_text()) if out.exists() else None
+
+
+def command_line(data, models, options):
+    """What to type for it."""
+    return " ".join(["smurf compare", data, "--models", ",".join(models), *options, *UNIT[data]])
+
+
+def minutes(arguments, data, row):
+    """Training time of a row's runs, each, by their logs; None where there is none."""
+    times = []
+    for run in row.get("each", []):
+        for log in (arguments.runs / data).glob(f"*-{run['fingerprint']}/log.jsonl"):
+            times.append(sum(json.loads(line)["seconds"] for line in log.read_text().splitlines()) / 60)
+    return statistics.mean(times) if times else None
+
+
+def epochs(arguments, data, row):
+    """Epochs that a row's first run took."""
+    for run in row.get("each", []):
+        for log in (arguments.runs / data).glob(f"*-{run['fingerprint']}/log.jsonl"):
+            return len(log.read_text().splitlines())
+    return None
+
+
+def is_naive(row):
+    return row["model"] in ("recent", "marginal")
+
+
+# ---- Tables ----
+
+
+def number(x, decimals):
+    if x is None:
+        return ""
+    if x and abs(x) < 0.5 * 10**-decimals:
+        return f"{x:.2g}"
+    return f"{x:.{decimals}f}"
+
+
+def marks(rows, key, way):
+    """Of the rows' values: "best", "near" (within the larger deviation over seeds) or "" for each."""
+    values = [row["mean"].get(key) for row in rows]
+    there = [v for v in values if v is not None]
+    if not way or len(there) < 2:
+        return [""] * len(rows)
+    best = max(there) if way > 0 else min(there)
+    spread = lambda row: (row.get("sd") or {}).get(key) or 0
+    widest = max(spread(row) for row, v in zip(rows, values) if v == best)
+    return ["" if v is None else "best" if v == best else "near" if abs(v - best) <= max(widest, spread(row)) else "" for row, v in zip(rows, values)]
+
+
+def table(rows, extra=()):
+    """Lines of a Markdown table. rows: {"name", "mean", "sd"}; extra: (head, function of a row) for further columns; rows with "apart" are
+    shown, but not ranked."""
+    ranked = [row for row in rows if not row.get("apart")]
+    mark = {key: dict(zip(map(id, ranked), marks(ranked, key, way))) for key, _, _, way in COLUMNS}
+    lines = ["| | " + " | ".join([head for _, head, _, _ in COLUMNS] + [head for head, _ in extra]) + " |", "|---|" + "--:|" * (len(COLUMNS) + len(extra))]
+    for row in rows:
+        cells = []
+        for key, _, decimals, _ in COLUMNS:
+            text, sd = number(row["mean"].get(key), decimals), (row.get("sd") or {}).get(key)
+            text += f" ± {number(sd, decimals)}" if text and sd else ""
+            how = mark[key].get(id(row))
+            cells.append(f"**{text}**" if how == "best" else f"{text} ~" if how == "near" else text)
+        lines.append(f"| {row['name']} | " + " | ".join(cells + [say(row) for _, say in extra]) + " |")
+    return lines
+
+
+def naive_rows(answer):
+    """The rows of the naive laws and of Markov types, which stand in every table."""
+    rows = [{**row, "name": f"naive: {row['model']}"} for row in answer["rows"] if is_naive(row)]
+    return rows + [{"name": "naive: Markov types", "mean": {"acc": answer["acc_markov"]}}]
+
+
+def floor(answer):
+    """The noise floor of CS, in words."""
+    rows = answer["rows"]
+    raw = next(row["mean"]["cs_floor"] for row in rows if is_naive(row))
+    mapped = [row["mean"]["cs_floor"] for row in rows if row["law"] == "recalibrated"]
+    return f"Noise floor of CS: {raw:.2f}%" + (f", of recalibrated laws {mapped[0]:.2f}%" if mapped else "") + "."
