@@ -3,7 +3,9 @@
 
     bench/results.py [--command SMURF] [--data FOLDER] [--runs FOLDER] [--threads N] [--only NAME ...] [--write]
 
-Runs that are complete are not repeated; an interrupted one is resumed. --write only writes the document from what there is.
+First the comparison of models, by smurf compare (main_table.py), then the default preset and its objectives, by smurf train and smurf
+eval. Runs that are complete are not repeated; an interrupted one is resumed. --only takes names such as main-mimic2 or
+stackoverflow-default. --write only writes the document from what there is.
 """
 
 import argparse
@@ -13,6 +15,8 @@ import pathlib
 import statistics
 import subprocess
 import time
+
+import main_table
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -246,7 +250,8 @@ def document(arguments):
         "third of its sequences, recalibration by the rest. Not so blind are some rules of the default preset and of recalibration (see below). ± is the standard deviation over seeds. CS, CER and accuracy",
         "in percent; CRPS is exact, from the law; skill is the gain in CRPS over the naive law of recent gaps; log-likelihood per gap, in the data's unit.",
         "Retweet is made from the paper's raw source by another selection: the published numbers do not apply to it.", "",
-        "## Test", "",
+        *main_table.document(arguments),
+        "## The default preset and other objectives", "",
     ]
     for data in DATA:
         lines += test_table(arguments, data)
@@ -280,6 +285,9 @@ def main():
     parser.add_argument("--only", nargs="*", default=[], help="names such as stackoverflow-default")
     parser.add_argument("--write", action="store_true", help="write the document only")
     arguments = parser.parse_args()
+    for data in DATA:
+        if not arguments.write and (not arguments.only or f"main-{data}" in arguments.only):
+            main_table.answers(arguments, data)
     for data, label, options, seeds, _ in RUNS:
         for seed in range(1, seeds + 1):
             if arguments.write or (arguments.only and name_of(data, label, seed) not in arguments.only):
@@ -287,8 +295,8 @@ def main():
             start = time.time()
             train(arguments, data, label, options, seed)
             print(f"{name_of(data, label, seed)}: {time.time() - start:.0f} s", flush=True)
-    if arguments.write or not arguments.only:
-        document(arguments)
+    arguments.write = True
+    document(arguments)
 
 
 if __name__ == "__main__":

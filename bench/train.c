@@ -161,8 +161,7 @@ static void activation(struct bench *b)
 {
     for (int l = 0; l < LAYERS; l++) {
         smurf_activation_forward_f32(ACTIVATION_GELU, (size_t)N * INNER, b->inner, b->inner2);
-        smurf_activation_forward_f32(ACTIVATION_GELU, (size_t)N * INNER, b->inner, b->inner2);
-        smurf_activation_backward_f32(ACTIVATION_GELU, (size_t)N * INNER, b->inner, b->inner2, b->inner2);
+        smurf_activation_backward_f32(ACTIVATION_GELU, (size_t)N * INNER, b->inner, b->inner2, b->x);
     }
 }
 

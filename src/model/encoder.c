@@ -255,8 +255,8 @@ static void unfinish_rows(const struct pass *p, size_t layer, size_t i0, size_t 
     drop_rows(p, drop_of(p, layer, DROP_OUTER), i0, n, d, dy2);
     OP(linear_backward)(n, inner, d, dy2, p->slab + e->outer, 0, df);
     drop_rows(p, drop_of(p, layer, DROP_INNER), i0, n, inner, df);
-    OP(activation_backward)(p->s->activation, n * inner, a->f + i0 * inner, df, df);
-    inner_rows(p, layer, i0, n, m->g + i0 * inner);
+    OP(activation_backward)(p->s->activation, n * inner, a->f + i0 * inner, df, m->g + i0 * inner);
+    drop_rows(p, drop_of(p, layer, DROP_INNER), i0, n, inner, m->g + i0 * inner);
     OP(linear_backward)(n, d, inner, df, p->slab + e->inner, 1, dx1); /* now the gradient of x1 */
 
     OP(norm_backward)(n, d, NORM_EPS, a->s1 + i0 * d, p->slab + e->gain1, dx1, ds1);

@@ -229,7 +229,7 @@ static void unstate_rows(const struct model *model, const real *slab, size_t i0,
 {
     size_t d = model->shape.width;
     for (size_t i = i0 * 3 * d; i < (i0 + n) * 3 * d; i += 3 * d) {
-        OP(activation_backward)(ACTIVATION_GELU, 2 * d, m->raw + i, m->dc + i, m->dc + i);
+        OP(activation_backward)(ACTIVATION_GELU, 2 * d, m->raw + i, m->dc + i, m->c + i);
         through_softplus(d, m->raw + i + 2 * d, m->dc + i + 2 * d);
     }
     OP(linear_backward)(n, d, 3 * d, m->dc + i0 * 3 * d, slab + model->at[STATE], 0, m->dh + i0 * d);

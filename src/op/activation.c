@@ -1,4 +1,4 @@
-/* activation.c - see activation.h. Compiled with -ffast-math for the vector erf and exp of libmvec. */
+/* activation.c - see activation.h. */
 #include "op/activation.h"
 
 #include "base/clones.h"
@@ -14,12 +14,13 @@ static void gelu(size_t n, const real *x, real *y)
 }
 
 OP_CLONES
-static void gelu_backward(size_t n, const real *x, const real *dy, real *dx)
+static void gelu_backward(size_t n, const real *restrict x, real *restrict d, real *restrict y)
 {
     for (size_t i = 0; i < n; i++) {
         real below = (real)0.5 * (1 + erf_real(x[i] * half_root));
         real density = normal_peak * exp_real((real)-0.5 * x[i] * x[i]);
-        dx[i] = dy[i] * (below + x[i] * density);
+        y[i] = x[i] * below;
+        d[i] *= below + x[i] * density;
     }
 }
 
@@ -32,11 +33,14 @@ void OP(activation_forward)(enum activation kind, size_t n, const real *x, real 
     for (size_t i = 0; i < n; i++) y[i] = x[i] > 0 ? x[i] : 0;
 }
 
-void OP(activation_backward)(enum activation kind, size_t n, const real *x, const real *dy, real *dx)
+void OP(activation_backward)(enum activation kind, size_t n, const real *x, real *d, real *y)
 {
     if (kind == ACTIVATION_GELU) {
-        gelu_backward(n, x, dy, dx);
+        gelu_backward(n, x, d, y);
         return;
     }
-    for (size_t i = 0; i < n; i++) dx[i] = x[i] > 0 ? dy[i] : 0;
+    for (size_t i = 0; i < n; i++) {
+        y[i] = x[i] > 0 ? x[i] : 0;
+        d[i] = x[i] > 0 ? d[i] : 0;
+    }
 }

@@ -10,7 +10,7 @@ enum activation { ACTIVATION_GELU, ACTIVATION_RELU };
 
 /* x, y: (n); y may be x. */
 void OP(activation_forward)(enum activation kind, size_t n, const real *x, real *y);
-/* dx = dy f'(x); dx may be dy. */
-void OP(activation_backward)(enum activation kind, size_t n, const real *x, const real *dy, real *dx);
+/* d, the gradient by y, becomes that by x: d f'(x). y = f(x) again, which takes little beside it. */
+void OP(activation_backward)(enum activation kind, size_t n, const real *x, real *d, real *y);
 
 #endif

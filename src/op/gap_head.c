@@ -1,34 +1,41 @@
 /*
  * gap_head.c - see gap_head.h.
  *
- * Compiled with -ffast-math: gcc uses the vector tanh of libmvec only then, and sums may be taken in vector order. No
- * value here may be infinite or NaN for a reason; the trainer looks for those elsewhere.
+ * No value here may be infinite or NaN for a reason; the trainer looks for those elsewhere.
  *
  * Loops run over the points of one unit d, so that sums over points end in one number each and nothing of size n x d
  * but z itself is stored. z of one event (64 units x 100 points in float) stays in the first-level cache.
  */
 #include "op/gap_head.h"
 
-#include "op/units.h"
+#include "base/clones.h"
+#include "op/real.h"
 
+/* z of one unit, and its share in u, u', u''. */
 OP_CLONES
-static void sums(int order, size_t n, real a, real w, const real *restrict z, real *restrict u, real *restrict u1,
-                 real *restrict u2)
+static void unit(int order, size_t n, real a, real b, real w, const real *restrict tau, real *restrict z,
+                 real *restrict u, real *restrict u1, real *restrict u2)
 {
     const real wa = w * a, wa2 = -2 * wa * a;
     if (order == 0) {
-        for (size_t i = 0; i < n; i++) u[i] += w * z[i];
+        for (size_t i = 0; i < n; i++) {
+            z[i] = tanh_real(a * tau[i] + b);
+            u[i] += w * z[i];
+        }
     } else if (order == 1) {
         for (size_t i = 0; i < n; i++) {
-            u[i] += w * z[i];
-            u1[i] += wa * (1 - z[i] * z[i]);
+            real y = tanh_real(a * tau[i] + b);
+            z[i] = y;
+            u[i] += w * y;
+            u1[i] += wa * (1 - y * y);
         }
     } else {
         for (size_t i = 0; i < n; i++) {
-            real s = 1 - z[i] * z[i];
-            u[i] += w * z[i];
+            real y = tanh_real(a * tau[i] + b), s = 1 - y * y;
+            z[i] = y;
+            u[i] += w * y;
             u1[i] += wa * s;
-            u2[i] += wa2 * z[i] * s;
+            u2[i] += wa2 * y * s;
         }
     }
 }
@@ -39,10 +46,7 @@ void OP(gap_head_forward)(int order, size_t d, const real *a, const real *b, con
     for (size_t i = 0; i < n; i++) u[i] = c;
     for (size_t i = 0; order >= 1 && i < n; i++) u1[i] = 0;
     for (size_t i = 0; order >= 2 && i < n; i++) u2[i] = 0;
-    for (size_t k = 0; k < d; k++) {
-        units(tau, n, a[k], b[k], z + k * n);
-        sums(order, n, a[k], w[k], z + k * n, u, u1, u2);
-    }
+    for (size_t k = 0; k < d; k++) unit(order, n, a[k], b[k], w[k], tau, z + k * n, u, u1, u2);
 }
 
 /* The sums over points that the gradients of one unit are made of. */
@@ -58,34 +62,37 @@ OP_CLONES
 static struct unit_sums gather(int order, size_t n, real a, const real *restrict tau, const real *restrict z,
                                const real *restrict g0, const real *restrict g1, const real *restrict g2)
 {
-    struct unit_sums out = {0, 0, 0, 0, 0};
+    real sum_z = 0, sum_s = 0, sum_zs = 0, sum_e = 0, sum_etau = 0;
     if (order == 0) {
+#pragma omp simd reduction(+ : sum_z, sum_e, sum_etau)
         for (size_t i = 0; i < n; i++) {
             real e = g0[i] * (1 - z[i] * z[i]);
-            out.z += g0[i] * z[i];
-            out.e += e;
-            out.etau += e * tau[i];
+            sum_z += g0[i] * z[i];
+            sum_e += e;
+            sum_etau += e * tau[i];
         }
     } else if (order == 1) {
+#pragma omp simd reduction(+ : sum_z, sum_s, sum_e, sum_etau)
         for (size_t i = 0; i < n; i++) {
             real s = 1 - z[i] * z[i], e = s * (g0[i] - 2 * a * g1[i] * z[i]);
-            out.z += g0[i] * z[i];
-            out.s += g1[i] * s;
-            out.e += e;
-            out.etau += e * tau[i];
+            sum_z += g0[i] * z[i];
+            sum_s += g1[i] * s;
+            sum_e += e;
+            sum_etau += e * tau[i];
         }
     } else {
+#pragma omp simd reduction(+ : sum_z, sum_s, sum_zs, sum_e, sum_etau)
         for (size_t i = 0; i < n; i++) {
             real z2 = z[i] * z[i], s = 1 - z2;
             real e = s * (g0[i] - 2 * a * (g1[i] * z[i] + a * g2[i] * (1 - 3 * z2)));
-            out.z += g0[i] * z[i];
-            out.s += g1[i] * s;
-            out.zs += g2[i] * z[i] * s;
-            out.e += e;
-            out.etau += e * tau[i];
+            sum_z += g0[i] * z[i];
+            sum_s += g1[i] * s;
+            sum_zs += g2[i] * z[i] * s;
+            sum_e += e;
+            sum_etau += e * tau[i];
         }
     }
-    return out;
+    return (struct unit_sums){sum_z, sum_s, sum_zs, sum_e, sum_etau};
 }
 
 void OP(gap_head_backward)(int order, size_t d, const real *a, const real *b, const real *w, const real *tau, size_t n,

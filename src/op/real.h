@@ -1,5 +1,5 @@
 /*
- * real.h - the functions of math.h for the number type of op.h.
+ * real.h - the functions of math.h for the number type of op.h; where SMURF_VECTOR is defined, those of vector.h.
  */
 #ifndef SMURF_OP_REAL_H
 #define SMURF_OP_REAL_H
@@ -19,11 +19,20 @@
 #define cos_real   cos
 #define fabs_real  fabs
 #else
+#ifdef SMURF_VECTOR
+#include "op/vector.h"
+#define exp_real   vector_exp
+#define log_real   vector_log
+#define log1p_real vector_log1p /* from 0 to 1 */
+#define tanh_real  vector_tanh
+#define erf_real   vector_erf
+#else
 #define exp_real   expf
 #define log_real   logf
 #define log1p_real log1pf
 #define tanh_real  tanhf
 #define erf_real   erff
+#endif
 #define sqrt_real  sqrtf
 #define sin_real   sinf
 #define cos_real   cosf

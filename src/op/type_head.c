@@ -1,14 +1,19 @@
 /*
  * type_head.c - see type_head.h.
  *
- * Compiled with -ffast-math for the vector tanh and exp of libmvec, as gap_head.c is. Arrays over points lie point by
- * point in rows of one unit or type, so that every loop runs over points.
+ * Arrays over points lie point by point in rows of one unit or type, so that every loop runs over points.
  */
 #include "op/type_head.h"
 
+#include "base/clones.h"
 #include "op/blas.h"
-#include "op/intensity.h"
-#include "op/units.h"
+#include "op/real.h"
+
+OP_CLONES
+static void units(const real *restrict tau, size_t n, real a, real b, real *restrict h)
+{
+    for (size_t i = 0; i < n; i++) h[i] = tanh_real(a * tau[i] + b);
+}
 
 void OP(type_head_forward)(size_t types, size_t width, const real *a, const real *b, const real *w, const real *c,
                            const real *tau, size_t n, real *h, real *logits)
@@ -44,6 +49,16 @@ static void exponentials(size_t types, size_t n, size_t m, real *restrict x, con
         }
 }
 
+/* sum becomes factor / sum; max the logarithm of the sum of exp(logit). */
+OP_CLONES
+static void norms(size_t m, real factor, real *restrict sum, real *restrict max)
+{
+    for (size_t i = 0; i < m; i++) {
+        max[i] += log_real(sum[i]);
+        sum[i] = factor / sum[i];
+    }
+}
+
 OP_CLONES
 static void scale_rows(size_t types, size_t n, size_t m, real *restrict x, const real *restrict factor)
 {
@@ -66,11 +81,9 @@ static double run_loss(size_t types, size_t n, size_t m, uint32_t target, double
     for (size_t k = 0; smoothing > 0 && k < types; k++)
         for (size_t i = 0; i < m; i++) all[i] += logits[k * n + i];
     exponentials(types, n, m, logits, max, sum);
-    for (size_t i = 0; i < m; i++) {
-        double norm = (double)max[i] + (double)log_real(sum[i]); /* log of the sum of exp(logit) */
-        loss += mass * norm - (1 - smoothing - other) * (double)truth[i] - other * (double)all[i];
-        sum[i] = scale * (real)mass / sum[i];
-    }
+    norms(m, scale * (real)mass, sum, max);
+    for (size_t i = 0; i < m; i++)
+        loss += mass * (double)max[i] - (1 - smoothing - other) * (double)truth[i] - other * (double)all[i];
     if (smoothing <= 0) {
         scale_rows(types, n, m, logits, sum);
     } else {
@@ -99,6 +112,7 @@ static void gather(size_t n, const real *restrict tau, const real *restrict h, c
                    real *db)
 {
     real sum = 0, moment = 0;
+#pragma omp simd reduction(+ : sum, moment)
     for (size_t i = 0; i < n; i++) {
         real e = dh[i] * (1 - h[i] * h[i]);
         sum += e;
@@ -112,6 +126,7 @@ OP_CLONES
 static real row_sum(const real *restrict x, size_t n)
 {
     real sum = 0;
+#pragma omp simd reduction(+ : sum)
     for (size_t i = 0; i < n; i++) sum += x[i];
     return sum;
 }

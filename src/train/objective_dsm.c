@@ -5,8 +5,6 @@
  *     additive        t = tau + sigma eps      1/2 sigma^2 (psi(t) - (tau - t)/sigma^2)^2
  *     multiplicative  t = tau e^{sigma eps}    1/2 sigma^2 t^2 (psi(t) + (1 + eps/sigma)/t)^2
  * Several sigmas take turns. With `stop` the quotient lambda'/lambda is not differentiated: only -lambda learns.
- *
- * Compiled with -ffast-math: the loop over points has a vector exp and log only then.
  */
 #include "train/objective.h"
 
@@ -67,6 +65,7 @@ static real squares_intensity(size_t n, bool stop, const real *restrict u, const
 {
     real sum = 0;
     const real share = 1 / (real)n, whole = stop ? 0 : 1;
+#pragma omp simd reduction(+ : sum)
     for (size_t i = 0; i < n; i++) {
         struct intensity l = intensity_at(u[i]);
         real miss = l.r * u1[i] - l.lambda - g0[i], g = g1[i] * miss;
