@@ -36,13 +36,23 @@ static inline bool integer_of(const char *p, int n, uint32_t *value)
     return p[n] == ',' && !smurf_eight_wrong(digits) && (*p != '0' || n == 1);
 }
 
+/* Whether value less origin, both whole, is near enough for a double. */
+static inline bool whole_offset(uint64_t value, int64_t origin, double *out)
+{
+    int64_t offset;
+    if (__builtin_sub_overflow((int64_t)value, origin, &offset)) return false;
+    *out = (double)offset;
+    return offset < (int64_t)1 << 53 && offset > -((int64_t)1 << 53);
+}
+
 /* Any plain time; the comma behind it, or NULL. */
 static APART const char *decimal_time(const char *p, int64_t origin, double *out)
 {
     struct decimal d = {0};
     int places = 0;
-    const char *end = smurf_decimal_ahead(p, &d.mantissa, &places);
+    const char *end = smurf_decimal_ahead(p, &d.mantissa, &places); /* below 10^18 */
     if (!end || *end != ',') return NULL;
+    if (places == 0) return whole_offset(d.mantissa, origin, out) ? end : NULL;
     d.exponent = -places;
     if (origin != 0 || d.mantissa >= (uint64_t)1 << 53) return smurf_decimal_offset(&d, origin, out) ? end : NULL;
     *out = (double)d.mantissa / smurf_pow10[places];
