@@ -115,6 +115,67 @@ static void json_long_arrays(void **state)
     free(text);
 }
 
+/* Every place of an array where the window may end must give the same data. */
+static void json_across_the_window(void **state)
+{
+    (void)state;
+    enum { WINDOW = 64 * 1024 };
+    static const double time[] = {0, 7, 12, 1234567, 12345678, 12345678.5, 12345679.123456789, 1e15};
+    static const uint32_t type[] = {0, 10, 9, 100, 9999999, 10000000, 1, 21};
+    char *text = malloc(2 * WINDOW);
+    for (size_t shift = 0; shift < 160; shift++) {
+        char *p = text;
+        p += sprintf(p, "{\"note\":\"");
+        while ((size_t)(p - text) < WINDOW - 160 + shift) *p++ = 'n';
+        sprintf(p, "\",\"times\":[0, 7, 12, 1234567, 12345678, 12345678.5, 12345679.123456789, 1e15],"
+                   "\"types\":[0, 10, 9, 100, 9999999, 10000000, 1, 21]}\n");
+        smurf_data *data = read_text(text);
+        check_sequence(data, 0, NULL, 8, time, type);
+        smurf_data_free(data);
+    }
+    free(text);
+}
+
+static void json_long_gaps(void **state)
+{
+    (void)state;
+    enum { N = 1000 };
+    char *text = malloc((size_t)N * 20), *p = text;
+    p += sprintf(p, "{\"time_since_last_event\":[0");
+    for (int i = 1; i < N; i++) p += sprintf(p, i % 7 ? ", %d.5" : ", %de0", i);
+    sprintf(p, "]}");
+    smurf_data *data = read_text(text);
+    const smurf_sequence *s = smurf_data_sequence(data, 0);
+    double time = 0;
+    assert_int_equal(s->length, N);
+    for (int i = 1; i < N; i++) assert_true(s->time[i] == (time += i % 7 ? i + 0.5 : i));
+    smurf_data_free(data);
+    free(text);
+}
+
+/* The fast way through an array leaves what is wrong, and its place, to the scanner. */
+static void json_arrays_with_mistakes(void **state)
+{
+    (void)state;
+    refuse("{\"times\":[1,2,]}", "memory.x:1:|times, entry 3: |a comma stands before ']'");
+    refuse("\n{\"times\":[1, 2, ]}", "memory.x:2:|times, entry 3: |a comma stands before ']'");
+    refuse("{\"times\":[1,2,,3]}", "times, entry 3: |expected a number but found ','");
+    refuse("{\"times\":[1,2 3]}", "times, entry 3: |expected ',' or ']' but found '3'");
+    refuse("{\"times\":[1,2,03,4]}", "times, entry 3: |expected a number but found '0'");
+    refuse("{\"times\":[1,2,3.,4]}", "times, entry 3: |expected a number but found '3'");
+    refuse("{\"times\":[1,2,NaN,4]}", "times, entry 3: |expected a finite number but found 'NaN'");
+    refuse("{\"times\":[1,2,3", "times, entry 4: |the file ends inside a value");
+    refuse("{\"times\":[1,2,", "times, entry 3: |the end of the file");
+    refuse("{\"times\":[1,2,9007199254740992,4]}", "times, entry 3: |2^53 or more");
+    refuse("{\"time_since_last_event\":[0,1,]}", "time_since_last_event, entry 3: |a comma stands before ']'");
+    refuse("{\"time_since_last_event\":[0,1,\"2\",3]}", "time_since_last_event, entry 3: |expected a number");
+    refuse("{\"times\":[1,2,3,4],\"types\":[1,2,]}", "types, entry 3: |a comma stands before ']'");
+    refuse("{\"times\":[1,2,3,4],\"types\":[1,2,01,4]}", "types, entry 3: |expected a number but found '0'");
+    refuse("{\"times\":[1,2,3,4],\"types\":[1,2,-3,4]}", "types, entry 3: |type -3 is out of range");
+    refuse("{\"times\":[1,2,3,4],\"types\":[1,2,16777216,4]}", "types, entry 3: |type 16777216 is out of range");
+    refuse("{\"times\":[1,2,3,4],\"types\":[1,2,3.5,4]}", "types, entry 3: |type 3.5 is out of range");
+}
+
 static void csv_features(void **state)
 {
     (void)state;
@@ -521,6 +582,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_shapes),
         cmocka_unit_test(json_long_arrays),
+        cmocka_unit_test(json_across_the_window),
+        cmocka_unit_test(json_long_gaps),
+        cmocka_unit_test(json_arrays_with_mistakes),
         cmocka_unit_test(csv_features),
         cmocka_unit_test(csv_across_the_window),
         cmocka_unit_test(types_become_words_when_one_is),

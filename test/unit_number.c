@@ -1,5 +1,6 @@
 /* unit_number.c - decimal text to numbers and back: against strtod, known dates, and round trips. */
 #include "base/random.h"
+#include "data/digits.h"
 #include "data/number.h"
 
 #include <inttypes.h>
@@ -47,12 +48,22 @@ static void check_value(const char *text)
     if (end != text + strlen(text) || d.length != strlen(text) || bits_of(got) != bits_of(want))
         fail_msg("'%s' reads as %.17g, not %.17g", text, got, want);
 
-    uint64_t mantissa;
-    int places;
+    uint64_t mantissa = 0;
+    int places = 0;
     end = smurf_decimal_simple(text, &mantissa, &places);
     if (end && *end) fail_msg("the simple reader stops inside '%s'", text);
     if (end && mantissa < (uint64_t)1 << 53 && (double)mantissa / smurf_pow10[places] != want)
         fail_msg("the simple reader takes '%s' for %" PRIu64 " / 10^%d", text, mantissa, places);
+
+    char ahead[160 + DECIMAL_AHEAD] = {0};
+    size_t n = strlen(text);
+    memcpy(ahead, text, n);
+    memcpy(ahead + n, ", 123", 5);
+    uint64_t same_mantissa = 0;
+    int same_places = 0;
+    const char *same = smurf_decimal_ahead(ahead, &same_mantissa, &same_places);
+    if (!same != !end || (end && (same != ahead + n || same_mantissa != mantissa || same_places != places)))
+        fail_msg("the reader of eight digits takes '%s' for %" PRIu64 " / 10^%d", text, same_mantissa, same_places);
 }
 
 static size_t put_digits(char *out, uint64_t n)
@@ -114,6 +125,22 @@ static void halfway_cases(void **state)
             text[n - 1]--;
             check_value(text);
         }
+    }
+}
+
+/* Quotients that are whole, and those next to them: where the inverse of a power of ten could be one off. */
+static void quotients_near_whole_numbers(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 400000; i++) {
+        int places = 1 + i % 19, zeros = (int)below(20);
+        uint64_t mantissa = smurf_random_bits(&draw) % 10000000000000000000u, step = smurf_pow10_int[zeros];
+        if (mantissa >= step) mantissa = mantissa / step * step + below(3) - 1;
+        mantissa %= 10000000000000000000u;
+        char text[64];
+        uint64_t unit = smurf_pow10_int[places];
+        snprintf(text, sizeof text, "%" PRIu64 ".%0*" PRIu64, mantissa / unit, places, mantissa % unit);
+        check_value(text);
     }
 }
 
@@ -259,6 +286,46 @@ static void nanosecond_clocks_are_exact(void **state)
         char text[40];
         snprintf(text, sizeof text, "%" PRId64, origin + gap);
         assert_true(offset_from(text, origin) == (double)gap);
+    }
+}
+
+/* Where 64 bits do not hold it, or the difference is just within or beyond what a double holds. */
+static void offsets_at_their_limits(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t origin;
+        double offset; /* NAN: refused */
+    } cases[] = {
+        {"9007199255789567", 1048576, 0x1p53 - 1},
+        {"9007199255789568", 1048576, NAN},
+        {"-9007199253692415", 1048576, -0x1p53 + 1},
+        {"-9007199253692416", 1048576, NAN},
+        {"9007199255789567.5", 1048576, NAN}, /* rounds to 2^53 */
+        {"9007199255789567.4999", 1048576, 0x1p53 - 1},
+        {"900720973.9816575", 1048576, 899672397.9816575},
+        {"1048576", 1048576, 0},
+        {"1048575.75", 1048576, -0.25},
+        {"9223372036854775807", INT64_MAX, 0},
+        {"9223372036854775806", INT64_MAX, -1},
+        {"9223372036854775807.5", INT64_MAX, 0.5},
+        {"-9223372036854775807", INT64_MIN, 1},
+        {"-1", INT64_MAX, NAN},
+        {"1", INT64_MIN, NAN},
+        {"1700000000.000000001", 1700000000, 1e-9},
+        {"1700000000.000000000000000001", 1700000000, 1e-18},
+        {"10000000000.5", 10000000000, 0.5},
+        {"1e10", 10000000000, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct decimal d;
+        double offset;
+        assert_non_null(smurf_decimal_scan(&d, cases[i].text));
+        bool near = smurf_decimal_offset(&d, cases[i].origin, &offset);
+        if (near == isnan(cases[i].offset) || (near && bits_of(offset) != bits_of(cases[i].offset)))
+            fail_msg("%s - %" PRId64 " is %s %.17g", cases[i].text, cases[i].origin, near ? "taken for" : "refused,",
+                     offset);
     }
 }
 
@@ -513,11 +580,13 @@ int main(void)
         cmocka_unit_test(random_decimals),
         cmocka_unit_test(random_doubles_in_17_to_25_digits),
         cmocka_unit_test(halfway_cases),
+        cmocka_unit_test(quotients_near_whole_numbers),
         cmocka_unit_test(particular_numbers),
         cmocka_unit_test(what_is_no_number),
         cmocka_unit_test(origins),
         cmocka_unit_test(times_out_of_range),
         cmocka_unit_test(nanosecond_clocks_are_exact),
+        cmocka_unit_test(offsets_at_their_limits),
         cmocka_unit_test(offsets_with_fractions_are_nearest),
         cmocka_unit_test(known_dates),
         cmocka_unit_test(wrong_dates),

@@ -1,24 +1,32 @@
 /* columns.c - see columns.h. */
 #include "data/columns.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 /* Best first. A column called "id" is left out on purpose: in a log it numbers events, not sequences. */
-static const char *const usual[COLUMN_ROLES] = {
-    [COLUMN_SEQUENCE] = "sequence, sequence_id, seq, seq_id, seq_idx, case, case_id, entity, entity_id, user, user_id, "
-                        "customer, customer_id, patient, patient_id, device, device_id, machine, machine_id, host, "
-                        "session, session_id, account, account_id, series, stream",
-    [COLUMN_TIME] = "time, t, timestamp, time_since_start, event_time, datetime, date, ts, occurred_at, created_at",
-    [COLUMN_TYPE] = "type, event_type, type_event, event, mark, label, kind, category, activity, action, k, event_name",
-    [COLUMN_START] = "observation_start",
-    [COLUMN_END] = "observation_end",
-    [COLUMN_FIRST] = "first_scored",
+enum { MOST_NAMES = 26 };
+static const char *const usual[COLUMN_ROLES][MOST_NAMES + 1] = {
+    [COLUMN_SEQUENCE] = {"sequence",   "sequence_id", "seq",        "seq_id",  "seq_idx",    "case",        "case_id",
+                         "entity",     "entity_id",   "user",       "user_id", "customer",   "customer_id", "patient",
+                         "patient_id", "device",      "device_id",  "machine", "machine_id", "host",        "session",
+                         "session_id", "account",     "account_id", "series",  "stream"},
+    [COLUMN_TIME] = {"time", "t", "timestamp", "time_since_start", "event_time", "datetime", "date", "ts",
+                     "occurred_at", "created_at"},
+    [COLUMN_TYPE] = {"type", "event_type", "type_event", "event", "mark", "label", "kind", "category", "activity",
+                     "action", "k", "event_name"},
+    [COLUMN_START] = {"observation_start"},
+    [COLUMN_END] = {"observation_end"},
+    [COLUMN_FIRST] = {"first_scored"},
 };
 
-const char *smurf_column_usual(enum column_role role)
+const char *smurf_column_usual(enum column_role role, char text[COLUMN_USUAL])
 {
-    return usual[role];
+    int n = snprintf(text, COLUMN_USUAL, "%s", usual[role][0]);
+    for (int i = 1; usual[role][i] && n < COLUMN_USUAL; i++)
+        n += snprintf(text + n, (size_t)(COLUMN_USUAL - n), ", %s", usual[role][i]);
+    return text;
 }
 
 const char *smurf_column_wanted(enum column_role role, const smurf_read_config *config)
@@ -35,11 +43,10 @@ int smurf_column_rank(enum column_role role, const char *name, size_t n, const s
 {
     const char *wanted = smurf_column_wanted(role, config);
     if (wanted) return strlen(wanted) == n && memcmp(wanted, name, n) == 0 ? 0 : -1;
-    int rank = 0;
-    for (const char *p = usual[role]; p; rank++) {
-        size_t length = strcspn(p, ",");
-        if (length == n && strncasecmp(p, name, n) == 0) return rank;
-        p = p[length] ? p + length + 2 : NULL;
+    const char *const *known = usual[role];
+    for (int rank = 0; n && known[rank]; rank++) {
+        if ((known[rank][0] ^ name[0]) & ~0x20) continue; /* another letter, small or large: there are many calls */
+        if (strlen(known[rank]) == n && strncasecmp(known[rank], name, n) == 0) return rank;
     }
     return -1;
 }

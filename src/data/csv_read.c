@@ -241,7 +241,7 @@ static smurf_status find_columns(struct csv *csv)
     if (csv->role[COLUMN_TIME] < 0)
         return smurf_source_fail(csv->source, csv->err,
                                  "no column of times in the header (name it with --time NAME; known names are %s)",
-                                 smurf_column_usual(COLUMN_TIME));
+                                 smurf_column_usual(COLUMN_TIME, (char[COLUMN_USUAL]){0}));
     return SMURF_OK;
 }
 

@@ -11,6 +11,7 @@
  */
 #include "data/columns.h"
 #include "data/format.h"
+#include "data/json_plain.h"
 #include "data/json_scan.h"
 #include "data/rows.h"
 
@@ -28,6 +29,7 @@ enum array_role { ARRAY_NONE, ARRAY_TIMES, ARRAY_TYPES, ARRAY_SINCE_LAST, ARRAY_
 
 struct reader {
     struct json json;
+    struct plain plain; /* at the source of json, while it takes elements */
     struct builder *builder;
     const smurf_read_config *config;
     struct rows rows;
@@ -122,33 +124,40 @@ static bool take_time(struct reader *r, struct decimal *d)
     return ok && check(r, smurf_column_time(d, r->json.scratch + at, n, &r->calendar, r->json.err));
 }
 
-/* How many bytes must be in the window for a simple element and the comma behind it. */
-enum { SIMPLE = 32 };
+_Static_assert((int)SOURCE_PAD >= (int)PLAIN_PAD, "a window ends as plain elements need it");
 
-/* Takes elements of the common case: simple numbers in the middle of the window, each with a comma behind. What
-   comes next, an element like any other, is left to the caller. */
-static void take_simple_times(struct reader *r)
+/* Puts the fast reader of arrays where the scanner is. */
+static struct plain *plain_here(struct reader *r)
 {
-    struct source *source = r->json.source;
+    r->plain.p = r->json.source->p;
+    r->plain.end = r->json.source->end;
+    return &r->plain;
+}
+
+/* These take elements while they are plain and there is room. What comes next, an element like any other, is left to
+   the caller. */
+static void take_plain_times(struct reader *r)
+{
     struct builder *b = r->builder;
-    const int64_t origin = r->info.origin;
-    const char *p = source->p;
-    struct decimal d = {0};
-    int places;
-    if (r->calendar == 1) return;
-    while (source->end - p > SIMPLE && b->times < b->time_room) {
-        const char *end = smurf_decimal_simple(p, &d.mantissa, &places);
-        if (!end || *end != ',') break;
-        double *out = &b->time[b->times];
-        d.exponent = -places;
-        if (origin == 0 && d.mantissa < (uint64_t)1 << 53)
-            *out = (double)d.mantissa / smurf_pow10[places];
-        else if (!smurf_decimal_offset(&d, origin, out))
-            break;
-        b->times++;
-        p = end[1] == ' ' ? end + 2 : end + 1;
-    }
-    source->p = p;
+    if (r->calendar == 1 || b->times == b->time_room) return;
+    b->times += smurf_plain_times(plain_here(r), b->time + b->times, b->time_room - b->times, r->info.origin);
+    r->json.source->p = r->plain.p;
+}
+
+static void take_plain_types(struct reader *r)
+{
+    struct builder *b = r->builder;
+    if (b->words || b->types == b->type_room) return;
+    b->types += smurf_plain_types(plain_here(r), b->type + b->types, b->type_room - b->types, &b->type_max);
+    r->json.source->p = r->plain.p;
+}
+
+static void take_plain_gaps(struct reader *r)
+{
+    if (r->since_lasts == r->since_last_room) return;
+    r->since_lasts +=
+        smurf_plain_times(plain_here(r), r->since_last + r->since_lasts, r->since_last_room - r->since_lasts, 0);
+    r->json.source->p = r->plain.p;
 }
 
 static void take_times(struct reader *r)
@@ -157,7 +166,7 @@ static void take_times(struct reader *r)
     struct decimal d;
     while (smurf_json_more(&r->json, ']', &first)) {
         double offset;
-        if (!opened) take_simple_times(r);
+        if (!opened) take_plain_times(r);
         if (!take_time(r, &d)) return;
         if (opened && !smurf_decimal_origin(&d, &r->info.origin)) {
             smurf_json_fail(&r->json, "time %.*s is beyond 2^63 (use a coarser unit)", (int)d.length, d.text);
@@ -191,32 +200,11 @@ static bool take_type(struct reader *r)
     return check(r, smurf_builder_type_text(r->builder, d.text, d.length, json->err));
 }
 
-/* As take_simple_times: small numbers where types are numbers. */
-static void take_simple_types(struct reader *r)
-{
-    struct source *source = r->json.source;
-    struct builder *b = r->builder;
-    const char *p = source->p;
-    uint32_t max = b->type_max;
-    if (b->words) return;
-    while (source->end - p > SIMPLE && b->types < b->type_room) {
-        uint64_t type;
-        int places;
-        const char *end = smurf_decimal_simple(p, &type, &places);
-        if (!end || *end != ',' || places || type >= TYPE_LIMIT) break;
-        b->type[b->types++] = (uint32_t)type;
-        if (type > max) max = (uint32_t)type;
-        p = end[1] == ' ' ? end + 2 : end + 1;
-    }
-    b->type_max = max;
-    source->p = p;
-}
-
 static void take_types(struct reader *r)
 {
     bool first = true;
     while (smurf_json_more(&r->json, ']', &first)) {
-        take_simple_types(r);
+        take_plain_types(r);
         if (!take_type(r)) return;
     }
 }
@@ -225,7 +213,9 @@ static void take_since_last(struct reader *r)
 {
     bool first = true;
     struct decimal d;
-    while (smurf_json_more(&r->json, ']', &first) && smurf_json_number(&r->json, &d)) {
+    while (smurf_json_more(&r->json, ']', &first)) {
+        take_plain_gaps(r);
+        if (!smurf_json_number(&r->json, &d)) return;
         if (!smurf_grow(&r->since_last, &r->since_last_room, r->since_lasts + 1, sizeof *r->since_last)) {
             check(r, smurf_fail_memory(r->json.err));
             return;
@@ -266,7 +256,9 @@ static void take_array(struct reader *r, enum array_role role, size_t key)
                                    [ARRAY_TYPES] = &r->builder->types,
                                    [ARRAY_SINCE_LAST] = &r->since_lasts,
                                    [ARRAY_NAMES] = NULL};
-    snprintf(r->json.field, sizeof r->json.field, "%s", r->json.scratch + key);
+    size_t shown = strnlen(r->json.scratch + key, sizeof r->json.field - 1);
+    memcpy(r->json.field, r->json.scratch + key, shown);
+    r->json.field[shown] = '\0';
     r->json.count = count[role];
     r->json.before = count[role] ? *count[role] : 0;
     if (r->has[role]) {
@@ -402,7 +394,7 @@ static void close_sequence(struct reader *r)
     if (r->json.status) return;
     if (!check_wanted(r, r->config->time_column, r->has[ARRAY_TIMES]) ||
         !check_wanted(r, r->config->type_column, r->has[ARRAY_TYPES]) ||
-        !check_wanted(r, r->config->sequence_column, role_member(r, COLUMN_SEQUENCE)))
+        (r->config->sequence_column && !check_wanted(r, r->config->sequence_column, role_member(r, COLUMN_SEQUENCE))))
         return;
     if (!r->has[ARRAY_TIMES]) {
         smurf_json_fail(&r->json, "no times in the object (fields known are time_since_start, times and timestamps, or "
@@ -547,9 +539,9 @@ static void read_object(struct reader *r, bool top)
         read_declared(r);
         return;
     }
-    const struct member *time = role_member(r, COLUMN_TIME);
     bool sequence = r->has[ARRAY_TIMES] || r->has[ARRAY_SINCE_LAST];
-    if (!sequence && time)
+    const struct member *time = sequence ? NULL : role_member(r, COLUMN_TIME);
+    if (time)
         push_row(r, time);
     else if (!sequence && top && r->config->key)
         smurf_json_fail(json, "there is no list '%s' in it (choose another --key)", r->config->key);

@@ -3,7 +3,8 @@
  *
  * Reading is exact: up to 19 significant digits are kept in 64 bits. The nearest double is then
  *   - one division or multiplication of doubles where both sides are exact (mantissa < 2^53, |exponent| <= 22);
- *   - an integer division in 128 bits with the remainder as sticky bit where exponent is -1 .. -19;
+ *   - an integer division in 128 bits (a multiplication by the inverse, made exact) with the remainder as sticky bit
+ *     where exponent is -1 .. -19;
  *   - strtod in the C locale for the rest (rare: 20 digits and more, large exponents).
  */
 #include "data/number.h"
@@ -22,26 +23,26 @@ enum { MAX_DIGITS = 19, EXPONENT_LIMIT = 100000 };
 
 const double smurf_pow10[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-static const uint64_t pow10_int[] = {1u,
-                                     10u,
-                                     100u,
-                                     1000u,
-                                     10000u,
-                                     100000u,
-                                     1000000u,
-                                     10000000u,
-                                     100000000u,
-                                     1000000000u,
-                                     10000000000u,
-                                     100000000000u,
-                                     1000000000000u,
-                                     10000000000000u,
-                                     100000000000000u,
-                                     1000000000000000u,
-                                     10000000000000000u,
-                                     100000000000000000u,
-                                     1000000000000000000u,
-                                     10000000000000000000u};
+const uint64_t smurf_pow10_int[20] = {1u,
+                                      10u,
+                                      100u,
+                                      1000u,
+                                      10000u,
+                                      100000u,
+                                      1000000u,
+                                      10000000u,
+                                      100000000u,
+                                      1000000000u,
+                                      10000000000u,
+                                      100000000000u,
+                                      1000000000000u,
+                                      10000000000000u,
+                                      100000000000000u,
+                                      1000000000000000u,
+                                      10000000000000000u,
+                                      100000000000000000u,
+                                      1000000000000000000u,
+                                      10000000000000000000u};
 
 static bool is_digit(char c)
 {
@@ -179,7 +180,7 @@ static bool scan_calendar(struct decimal *d, const char *text, size_t n)
     if (p != end || hour > 23 || minute > 59 || second > 60) return false;
 
     int64_t seconds = days_from_civil(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - east;
-    signed_wide value = (signed_wide)seconds * (int64_t)pow10_int[places] + (int64_t)fraction;
+    signed_wide value = (signed_wide)seconds * (int64_t)smurf_pow10_int[places] + (int64_t)fraction;
     wide size = (wide)(value < 0 ? -value : value);
     for (; size > UINT64_MAX; places--) size /= 10;
     *d = (struct decimal){.mantissa = (uint64_t)size,
@@ -226,26 +227,82 @@ static int leading_zeros(uint64_t x)
     return __builtin_clzll(x);
 }
 
-/* mantissa / 10^places rounded to nearest even; 0 < mantissa, places <= 19. The quotient of the shifted
-   mantissa has at least 62 bits; an odd lowest bit stands for any remainder. */
+/* 2^exponent, where it is a normal number. */
+static double power_of_two(int exponent)
+{
+    uint64_t bits = (uint64_t)(1023 + exponent) << 52;
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return power;
+}
+
+/* 10^k moved up so that its top bit is set, and what to multiply with to divide by that:
+   inverse = floor((2^128 - 1) / scaled) - 2^64. */
+struct divisor {
+    uint64_t scaled, inverse;
+    int shift;
+};
+#define SHIFT(power)  __builtin_clzll(power##u)
+#define SCALED(power) ((uint64_t)power##u << SHIFT(power))
+#define DIVISOR(power)                                                                                                 \
+    {                                                                                                                  \
+        SCALED(power), (uint64_t)(~(wide)0 / SCALED(power)), SHIFT(power)                                              \
+    }
+static const struct divisor divisors[20] = {
+    DIVISOR(1),
+    DIVISOR(10),
+    DIVISOR(100),
+    DIVISOR(1000),
+    DIVISOR(10000),
+    DIVISOR(100000),
+    DIVISOR(1000000),
+    DIVISOR(10000000),
+    DIVISOR(100000000),
+    DIVISOR(1000000000),
+    DIVISOR(10000000000),
+    DIVISOR(100000000000),
+    DIVISOR(1000000000000),
+    DIVISOR(10000000000000),
+    DIVISOR(100000000000000),
+    DIVISOR(1000000000000000),
+    DIVISOR(10000000000000000),
+    DIVISOR(100000000000000000),
+    DIVISOR(1000000000000000000),
+    DIVISOR(10000000000000000000),
+};
+
+/* The quotient of dividend and by->scaled, rounded down, and the rest; the upper half of dividend is below by->scaled.
+   Moeller and Granlund, Improved division by invariant integers (2011), algorithm 4: the guess from the inverse is at
+   most one off, either way. */
+static uint64_t quotient_of(wide dividend, const struct divisor *by, uint64_t *rest)
+{
+    wide guess = (wide)by->inverse * (uint64_t)(dividend >> 64) + dividend;
+    uint64_t quotient = (uint64_t)(guess >> 64) + 1, left = (uint64_t)dividend - quotient * by->scaled;
+    bool above = left > (uint64_t)guess;
+    quotient -= above;
+    left += above ? by->scaled : 0;
+    if (left >= by->scaled) quotient++, left -= by->scaled;
+    *rest = left;
+    return quotient;
+}
+
+/* mantissa / 10^places rounded to nearest even; 0 < mantissa, places <= 19. The quotient of the shifted mantissa has at
+   least 62 bits; an odd lowest bit stands for any remainder. One bit less fits a signed integer, whose conversion is
+   one instruction and rounds to nearest even; the sticky bit keeps halves apart. */
 static double divide(uint64_t mantissa, int places)
 {
-    uint64_t divisor = pow10_int[places];
-    int up = leading_zeros(mantissa), down = leading_zeros(divisor);
-    wide high = (wide)(mantissa << up) << 63; /* below 2^127 */
-    uint64_t scaled = divisor << down;        /* 2^63 or more, so the quotient is below 2^64 */
-    uint64_t quotient = (uint64_t)(high / scaled);
-    if (high % scaled) quotient |= 1;
-    /* value = quotient * 2^(-up - 63 + down); round the 63 or 64 bits to 53 by hand: a conversion from
-       64 bits rounds to nearest even, and the sticky bit keeps halves apart. */
-    return ldexp((double)quotient, down - up - 63);
+    const struct divisor *by = &divisors[places];
+    int up = leading_zeros(mantissa);
+    uint64_t rest, quotient = quotient_of((wide)(mantissa << up) << 63, by, &rest);
+    quotient = quotient >> 1 | ((quotient & 1) | (rest != 0));
+    return (double)(int64_t)quotient * power_of_two(by->shift - up - 62);
 }
 
 /* The same for a value of 2^64 or more, places <= 18 and a quotient below 2^53: the whole part and 64 bits of
    the rest, cut to 64 bits with the lowest as sticky bit. */
 static double divide_wide(wide value, int places)
 {
-    wide divisor = pow10_int[places], rest = (value % divisor) << 64;
+    wide divisor = smurf_pow10_int[places], rest = (value % divisor) << 64;
     wide bits = (value / divisor) << 64 | rest / divisor;
     int down = 64 - leading_zeros((uint64_t)(bits >> 64)); /* the whole part is not 0: 2^64 / 10^18 > 18 */
     uint64_t top = (uint64_t)(bits >> down);
@@ -306,7 +363,7 @@ static bool fixed_point(const struct decimal *d, signed_wide *out, int *places)
     if (exponent < -60) value = 0, exponent = 0;
     for (; exponent < -18; exponent++) value /= 10;
     *places = -exponent;
-    if (value / pow10_int[*places] > (uint64_t)INT64_MAX) return false;
+    if (value / smurf_pow10_int[*places] > (uint64_t)INT64_MAX) return false;
     *out = d->negative ? -(signed_wide)value : (signed_wide)value;
     return true;
 }
@@ -317,9 +374,23 @@ bool smurf_decimal_origin(const struct decimal *d, int64_t *origin)
     int places;
     *origin = 0;
     if (!fixed_point(d, &value, &places)) return false;
-    signed_wide unit = (signed_wide)pow10_int[places];
+    signed_wide unit = (signed_wide)smurf_pow10_int[places];
     signed_wide whole = value >= 0 ? value / unit : -((-value + unit - 1) / unit);
     if (whole >= 1 << 20 || whole < -(1 << 20)) *origin = (int64_t)whole;
+    return true;
+}
+
+/* The common case of smurf_decimal_offset: all of it fits 64 bits, and the difference a double. False where it is not.
+ */
+static bool near_offset(const struct decimal *d, int64_t origin, double *out)
+{
+    int places = -d->exponent;
+    int64_t from, offset;
+    if (d->cut || places < 0 || places > 18 || d->mantissa > INT64_MAX) return false;
+    if (__builtin_mul_overflow(origin, (int64_t)smurf_pow10_int[places], &from)) return false;
+    if (__builtin_sub_overflow(d->negative ? -(int64_t)d->mantissa : (int64_t)d->mantissa, from, &offset)) return false;
+    if (offset >= (int64_t)1 << 53 || offset <= -((int64_t)1 << 53)) return false;
+    *out = (double)offset / smurf_pow10[places];
     return true;
 }
 
@@ -329,12 +400,13 @@ bool smurf_decimal_offset(const struct decimal *d, int64_t origin, double *out)
         *out = smurf_decimal_value(d);
         return fabs(*out) < 0x1p53;
     }
+    if (near_offset(d, origin, out)) return true;
     signed_wide value;
     int places;
     if (!fixed_point(d, &value, &places)) return false;
-    value -= (signed_wide)origin * (signed_wide)pow10_int[places];
+    value -= (signed_wide)origin * (signed_wide)smurf_pow10_int[places];
     wide size = (wide)(value < 0 ? -value : value);
-    if (size / pow10_int[places] >= (wide)1 << 53) return false;
+    if (size / smurf_pow10_int[places] >= (wide)1 << 53) return false;
     bool exact;
     double offset = size > UINT64_MAX ? divide_wide(size, places) : value_of((uint64_t)size, -places, &exact);
     *out = value < 0 ? -offset : offset;
@@ -393,10 +465,10 @@ size_t smurf_number_write(char out[NUMBER_TEXT], double x)
         return n;
     }
     if (x < 0) out[n++] = '-';
-    n += write_unsigned(out + n, mantissa / pow10_int[places], 1);
+    n += write_unsigned(out + n, mantissa / smurf_pow10_int[places], 1);
     if (places) {
         out[n++] = '.';
-        n += write_unsigned(out + n, mantissa % pow10_int[places], places);
+        n += write_unsigned(out + n, mantissa % smurf_pow10_int[places], places);
     }
     return n;
 }
@@ -423,7 +495,7 @@ static signed_wide time_to_fixed(int64_t origin, double offset, int *places)
     uint64_t mantissa = 0;
     *places = to_fixed(fabs(offset), &mantissa);
     signed_wide distance = offset < 0 ? -(signed_wide)mantissa : (signed_wide)mantissa;
-    return (signed_wide)origin * (signed_wide)pow10_int[*places] + distance;
+    return (signed_wide)origin * (signed_wide)smurf_pow10_int[*places] + distance;
 }
 
 size_t smurf_number_write_time(char out[NUMBER_TEXT], int64_t origin, double offset)
@@ -432,7 +504,7 @@ size_t smurf_number_write_time(char out[NUMBER_TEXT], int64_t origin, double off
     int places;
     size_t n = 0;
     signed_wide value = time_to_fixed(origin, offset, &places);
-    wide size = (wide)(value < 0 ? -value : value), unit = pow10_int[places];
+    wide size = (wide)(value < 0 ? -value : value), unit = smurf_pow10_int[places];
     if (value < 0) out[n++] = '-';
     n += write_unsigned(out + n, (uint64_t)(size / unit), 1);
     if (places) {
@@ -447,11 +519,11 @@ size_t smurf_number_write_calendar(char out[NUMBER_TEXT], int64_t origin, double
     int places;
     signed_wide value = time_to_fixed(origin, offset, &places);
     if (places > 9) {
-        signed_wide step = (signed_wide)pow10_int[places - 9];
+        signed_wide step = (signed_wide)smurf_pow10_int[places - 9];
         value = (value + (value < 0 ? -step / 2 : step / 2)) / step;
         places = 9;
     }
-    signed_wide unit = (signed_wide)pow10_int[places], whole = value / unit, part_of_second = value % unit;
+    signed_wide unit = (signed_wide)smurf_pow10_int[places], whole = value / unit, part_of_second = value % unit;
     if (part_of_second < 0) part_of_second += unit, whole--;
     int64_t seconds = (int64_t)whole, days = seconds / 86400, rest = seconds % 86400;
     if (rest < 0) rest += 86400, days--;

@@ -26,8 +26,14 @@ struct decimal {
    there is none. text must end in a byte that cannot continue a number (a NUL will do). */
 const char *smurf_decimal_scan(struct decimal *out, const char *text);
 
+/* 10^0 .. 10^22, exact. */
+extern const double smurf_pow10[23];
+/* 10^0 .. 10^19. */
+extern const uint64_t smurf_pow10_int[20];
+
 /* The common case, for loops: up to 18 digits with at most one point among them, no sign, no exponent. Returns the
-   end, or NULL where the text is not of this kind; value = *mantissa / 10^*places. Reads at most 20 bytes. */
+   end, or NULL where the text is not of this kind; value = *mantissa / 10^*places. Reads at most 20 bytes, none behind
+   the first that cannot continue a number. */
 static inline const char *smurf_decimal_simple(const char *text, uint64_t *mantissa, int *places)
 {
     const char *p = text;
@@ -46,9 +52,6 @@ static inline const char *smurf_decimal_simple(const char *text, uint64_t *manti
     *places = (int)fraction;
     return p;
 }
-
-/* 10^0 .. 10^22, exact. */
-extern const double smurf_pow10[23];
 
 /* Scans all n bytes as a number or an ISO-8601 time: YYYY-MM-DD, then optionally 'T' or a space and
    hh:mm[:ss[.fraction]], then optionally Z or +hh:mm. UTC where no zone is given. False if it is neither.
