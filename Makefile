@@ -12,7 +12,7 @@ SECONDS ?= 60
 
 GOLDEN ?=
 
-.PHONY: all demo test golden install bench fuzz check-asan check-tsan arm64 format clean help
+.PHONY: all demo test golden install bench count fuzz check-asan check-tsan arm64 format clean help
 all: $(BUILD)/build.ninja ## build the command at build/smurf, and the libraries
 	@ninja -C $(BUILD)
 
@@ -47,6 +47,10 @@ install: all ## install to PREFIX (/usr/local) under DESTDIR
 bench: all ## run the benchmarks
 	@ninja -C $(BUILD) benchmarks
 	bench/run.py $(BUILD)
+
+count: all ## count the instructions of three small runs, against those kept in test/instructions.json (valgrind)
+	@tools/install-deps build ci
+	@tools/count-instructions $(BUILD)
 
 fuzz: ## run each fuzzer for SECONDS=60 (clang)
 	@tools/install-deps build ci

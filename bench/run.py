@@ -17,6 +17,8 @@ import sys
 import tempfile
 import time
 
+import startup
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 WHAT = {
@@ -201,6 +203,7 @@ def main():
     training = train_benchmark(build)
     sampling = sample_benchmark(build)
     evaluation = evaluate_benchmark(build)
+    start = startup.startup(build, ROOT.parent / "shared" / "data")
     lines = [
         "# Performance",
         "",
@@ -214,11 +217,13 @@ def main():
         "",
         *evaluate_section(evaluation),
         "",
+        *startup.section(start),
+        "",
     ]
     (ROOT / "doc" / "performance.md").write_text("\n".join(lines))
-    (build / "bench.json").write_text(json.dumps({"read": rows, "jsonl_ratio": rows[1]["python_ratio"], "train": training, "sample": sampling, "evaluate": evaluation}, indent=1) + "\n")
+    (build / "bench.json").write_text(json.dumps({"read": rows, "jsonl_ratio": rows[1]["python_ratio"], "train": training, "sample": sampling, "evaluate": evaluation, "startup": start}, indent=1) + "\n")
     print("\n".join(lines))
-    missed = misses(training) + sample_misses(sampling) + evaluate_misses(evaluation)
+    missed = misses(training) + sample_misses(sampling) + evaluate_misses(evaluation) + startup.misses(start)
     for words in missed:
         print(f"bench: {words}", file=sys.stderr)
     sys.exit(1 if missed else 0)

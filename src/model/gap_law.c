@@ -5,12 +5,13 @@
  *
  *     u = c + sum w - 2 sum w r       u' = 4 sum w a r (1 - r)
  *
- * Compiled with -ffast-math for the vector exp of libmvec; arguments are held within +-700, so nothing overflows. The
- * error of u is some 1e-16 of the sum of |w|.
+ * Compiled with -ffast-math for the vector exp and log1p of libmvec; arguments are held within +-700, so nothing
+ * overflows. The error of u is some 1e-16 of the sum of |w|.
  */
 #include "model/gap_law.h"
 
 #include "base/clones.h"
+#include "op/softplus.h"
 #include "op/type_head.h"
 
 #include <math.h>
@@ -54,16 +55,11 @@ static void slopes(size_t d, const double *restrict two_a, const double *restric
     }
 }
 
-/* lambda = softplus(u) = max(u, 0) + ln(1 + e^-|u|); where e^-|u| is small beside 1, ln(1 + e) keeps its digits by
-   log1p's series of two terms. */
+/* u becomes lambda. */
 OP_CLONES
-static void softplus(double *restrict u, size_t n)
+static void soften(double *restrict u, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        double size = fabs(u[i]), e = exp(-(size < 700 ? size : 700));
-        double log1p_e = e < 1e-5 ? e - 0.5 * e * e : log(1 + e);
-        u[i] = (u[i] > 0 ? u[i] : 0) + log1p_e;
-    }
+    for (size_t i = 0; i < n; i++) u[i] = softplus(u[i]);
 }
 
 /* Runs of points: f(self, y, out, n) for each. */
@@ -74,7 +70,7 @@ static void intensity(const void *self, const double *y, double *out, size_t n)
         size_t m = n - i < RUN ? n - i : RUN;
         double u[RUN];
         heights(l->width, l->two_a, l->two_b, l->w, l->c, y + i, u, m);
-        softplus(u, m);
+        soften(u, m);
         for (size_t j = 0; j < m; j++) out[i + j] = u[j];
     }
 }
@@ -103,7 +99,7 @@ static void score(const void *self, const double *y, double *out, size_t n)
         double u[RUN], u1[RUN], q[RUN];
         both(self, y + i, u, u1, m);
         for (size_t j = 0; j < m; j++) q[j] = 1 / (1 + exp(clamp(-u[j])));
-        softplus(u, m);
+        soften(u, m);
         for (size_t j = 0; j < m; j++) out[i + j] = q[j] * u1[j] / (u[j] + 1e-10) - u[j];
     }
 }

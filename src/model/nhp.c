@@ -22,7 +22,7 @@
  * these into tiles, whose points make matrices large enough for a BLAS. Gradients of the gates are kept for every row:
  * those of their map are then one product over all rows.
  *
- * Compiled with -ffast-math for the vector exp, log and tanh of libmvec.
+ * Compiled with -ffast-math for the vector exp, log1p and tanh of libmvec.
  */
 #include "model/rival.h"
 
@@ -32,6 +32,7 @@
 #include "op/embed.h"
 #include "op/linear.h"
 #include "op/real.h"
+#include "op/softplus.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -576,14 +577,11 @@ static void law_dot(size_t d, const float *restrict w, const double *restrict h,
     for (size_t i = 0; i < RUN; i++) out[i] = sum[i];
 }
 
-/* lambda_k from u; where e^-|x| is small beside 1, ln(1 + e) keeps its digits by its series. */
+/* lambda_k from u. */
 OP_CLONES
 static void law_soften(double s, const double *restrict u, double *restrict lambda)
 {
-    for (size_t i = 0; i < RUN; i++) {
-        double x = u[i] / s, size = fabs(x), e = exp(size < 700 ? -size : -700);
-        lambda[i] = s * ((x > 0 ? x : 0) + (e < 1e-5 ? e - 0.5 * e * e : log(1 + e)));
-    }
+    for (size_t i = 0; i < RUN; i++) lambda[i] = s * softplus(u[i] / s);
 }
 
 /* lambda_k' = u' / (1 + e^{-u/s}) */

@@ -1,13 +1,14 @@
 /*
  * thp_head.c - see thp_head.h.
  *
- * Compiled with -ffast-math for the vector exp and log of libmvec. Loops run over the points of one type in training
+ * Compiled with -ffast-math for the vector exp and log1p of libmvec. Loops run over the points of one type in training
  * (whole vectors, whatever the number of types) and over runs of points in laws; nothing of size points x types is
  * stored.
  */
 #include "op/thp_head.h"
 
 #include "base/clones.h"
+#include "op/softplus.h"
 
 /* ---- Training -------------------------------------------------------------------------------- */
 
@@ -54,20 +55,6 @@ double OP(thp_integral)(const struct thp_head *head, size_t n, const real *tau, 
 
 /* Points are handled in runs of this many, whose sums live on the stack. */
 enum { RUN = 64 };
-
-/* softplus(u) = max(u, 0) + ln(1 + e^-|u|); where e is small beside 1, ln(1 + e) keeps its digits by two terms of its
-   series. */
-static inline double softplus(double u)
-{
-    double size = fabs(u), e = exp(-(size < 700 ? size : 700));
-    return (u > 0 ? u : 0) + (e < 1e-5 ? e - 0.5 * e * e : log(1 + e));
-}
-
-static inline double logistic(double u)
-{
-    double below = u < -700 ? -700 : u;
-    return 1 / (1 + exp(-below));
-}
 
 OP_CLONES
 static void add_softplus(double z, double s, const double *restrict tau, double *restrict sum, size_t n)
