@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the benchmarks and writes doc/performance.md and build/bench.json.
+"""Runs the benchmarks and writes doc/performance.md, doc/growth.svg and build/bench.json.
 
     bench/run.py BUILD_DIRECTORY
 
@@ -17,6 +17,8 @@ import sys
 import tempfile
 import time
 
+import growth
+import roofline
 import startup
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -90,11 +92,10 @@ def train_benchmark(build):
 
 def train_section(rows):
     steps = [row for row in rows if row["kind"] == "step"]
-    ops = [row for row in rows if row["kind"] == "op"]
     lines = [
         "## Training",
         "",
-        "A whole step (forward, backward, Adam) of denoising score matching with 100 perturbations of each event, at the paper's settings, on",
+        "A whole step (forward, backward, norm of the gradient, Adam) of denoising score matching with 100 perturbations of each event, at the paper's settings, on",
         "random data of the data sets' shapes; medians, each line in a process of its own.",
         "",
         "| model and batch | threads | events | seconds a step | events/s | peak memory, MB |",
@@ -106,20 +107,6 @@ def train_section(rows):
     lines += [
         "",
         f"The second core gives {two / one:.2f}× on StackOverflow's batches of 4 sequences, {steps[3]['events_per_second'] / steps[2]['events_per_second']:.2f}× on Financial's model.",
-        "",
-        "Where the time goes, on one thread, for a StackOverflow step: each op as often as a step calls it, forward and backward.",
-        "",
-        "| op | µs an event | MFLOP an event | GFLOP/s |",
-        "|---|---|---|---|",
-    ]
-    for row in ops:
-        flops = f"{row['mflop_per_event']:.3f} | {row['gflops']:.0f}" if row["mflop_per_event"] else " | "
-        lines.append(f"| {row['name']} | {row['us_per_event']:.2f} | {flops} |")
-    total = sum(row["us_per_event"] for row in ops)
-    lines += [
-        "",
-        f"Together {total:.0f} µs; the whole step takes {1e6 / one:.0f} µs an event. The heads count 100 points an event: 9,600 tanh, and as many cross-entropies",
-        "over the types as there are points.",
     ]
     return lines
 
@@ -201,6 +188,8 @@ def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     rows = read_benchmark(build)
     training = train_benchmark(build)
+    roofs = roofline.benchmark(build)
+    sizes = growth.benchmark(build)
     sampling = sample_benchmark(build)
     evaluation = evaluate_benchmark(build)
     start = startup.startup(build, ROOT.parent / "shared" / "data")
@@ -213,6 +202,10 @@ def main():
         "",
         *train_section(training),
         "",
+        *roofline.section(roofs),
+        "",
+        *growth.section(sizes),
+        "",
         *sample_section(sampling),
         "",
         *evaluate_section(evaluation),
@@ -221,9 +214,12 @@ def main():
         "",
     ]
     (ROOT / "doc" / "performance.md").write_text("\n".join(lines))
-    (build / "bench.json").write_text(json.dumps({"read": rows, "jsonl_ratio": rows[1]["python_ratio"], "train": training, "sample": sampling, "evaluate": evaluation, "startup": start}, indent=1) + "\n")
+    (ROOT / "doc" / "growth.svg").write_text(growth.picture(sizes))
+    kept = {"read": rows, "jsonl_ratio": rows[1]["python_ratio"], "train": training, **roofline.shares(roofs), "roofline": roofs, "growth": sizes, "sample": sampling, "evaluate": evaluation,
+            "startup": start}
+    (build / "bench.json").write_text(json.dumps(kept, indent=1) + "\n")
     print("\n".join(lines))
-    missed = misses(training) + sample_misses(sampling) + evaluate_misses(evaluation) + startup.misses(start)
+    missed = misses(training) + roofline.misses(roofs) + growth.misses(sizes) + sample_misses(sampling) + evaluate_misses(evaluation) + startup.misses(start)
     for words in missed:
         print(f"bench: {words}", file=sys.stderr)
     sys.exit(1 if missed else 0)

@@ -1,39 +1,18 @@
 /*
- * train.c - what a training step costs: events a second, memory, and the share of every op beside its operation count.
+ * train.c - what a training step costs: events a second and memory, on one thread and on two.
  *
  *     bench_train [--quick]     prints one JSON object a line
  *
- * Data are random, in the shapes of the published data sets: cost does not depend on values. Every measurement runs in
- * a process of its own, so that its peak of memory is its own. Times are medians.
+ * Steps of the published settings, on random data in the shapes of the data sets (step.h). Every measurement runs in a
+ * process of its own, so that its peak of memory is its own. Times are medians.
  */
-#include "train/loss.h"
+#include "step.h"
 
-#include "op/attention.h"
-#include "op/dropout.h"
-#include "op/embed.h"
-#include "op/gap_head.h"
-#include "op/linear.h"
-#include "op/noise.h"
-#include "op/norm.h"
-#include "op/serial.h"
-#include "op/type_head.h"
-#include "train/adam.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+struct job {
+    const char *name, *preset;
+    size_t types, sequences, length;
+    int threads, rounds;
+};
 
 static int by_value(const void *a, const void *b)
 {
@@ -41,285 +20,38 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static float *floats(size_t n)
+static void run_job(const void *job)
 {
-    float *x = aligned_alloc(64, (n * sizeof *x + 63) & ~(size_t)63);
-    if (!x) exit(1);
-    for (size_t i = 0; i < n; i++) x[i] = (float)((double)(i * 2654435761u % 1000) / 1000 - 0.5);
-    return x;
-}
-
-/* ---- Whole steps ----------------------------------------------------------------------------- */
-
-struct job {
-    const char *name;
-    struct encoder_shape shape;
-    size_t sequences, length, points;
-    int threads, rounds;
-};
-
-/* Random events and targets for a job. */
-static struct batch make_batch(const struct job *j)
-{
-    size_t n = j->sequences * j->length, t = 0;
-    size_t *offset = malloc((j->sequences + 1) * sizeof *offset);
-    uint32_t *type = malloc(n * sizeof *type);
-    double *time = malloc(n * sizeof *time);
-    struct target *target = malloc(n * sizeof *target);
-    for (size_t s = 0; s <= j->sequences; s++) offset[s] = s * j->length;
-    for (size_t i = 0; i < n; i++) {
-        type[i] = (uint32_t)(i * 7919 % j->shape.types);
-        time[i] = 0.8 * (double)(i % j->length);
-        if (i % j->length) target[t] = (struct target){i - 1, 0.8, NAN, type[i], false, i}, t++;
-    }
-    return (struct batch){{{j->sequences, offset}, n, type, time, NULL}, target, t};
-}
-
-static void run_job(const struct job *j)
-{
-    static struct model model;
-    struct batch batch = make_batch(j);
-    struct loss_config config = {.objective = {.points = j->points, .sigma = {0.1}, .sigmas = 1}, .alpha = 5};
-    smurf_model_init(&model, &j->shape, PARAM_INTENSITY);
-    size_t n = model.params.total;
-    double *start = malloc(n * sizeof *start), seconds[64];
-    float *slab[4];
-    smurf_params_start(&model.params, 1, start);
-    for (int i = 0; i < 4; i++) slab[i] = calloc(n, sizeof(float));
-    for (size_t i = 0; i < n; i++) slab[0][i] = (float)start[i];
-    free(start);
-    float *memory = floats(smurf_loss_memory_f32(&model, &config, batch.input.n, j->threads));
+    enum { ROUNDS_MOST = 64 };
+    const struct job *j = job;
+    static struct step step;
+    double seconds[ROUNDS_MOST];
+    smurf_train_config config = settings_of(j->preset);
+    step_open(&step, &config, j->types, j->sequences, j->length, j->threads);
     for (int r = 0; r < j->rounds; r++) {
-        struct op_run run = {j->threads, 1, (uint64_t)r};
         double from = now();
-        memset(slab[1], 0, n * sizeof(float));
-        smurf_loss_of_batch_f32(&run, &model, &smurf_objective_dsm_f32, &config, slab[0], &batch, memory, slab[1]);
-        smurf_adam_step(n, (uint64_t)r + 1, 1e-4, 1, slab[1], slab[2], slab[3], slab[0], j->threads);
+        step_run(&step);
         seconds[r] = now() - from;
     }
     qsort(seconds, (size_t)j->rounds, sizeof *seconds, by_value);
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
     double median = seconds[j->rounds / 2];
+    size_t n = step.batch.input.n;
     printf("{\"kind\":\"step\",\"name\":\"%s\",\"threads\":%d,\"events\":%zu,\"parameters\":%zu,\"seconds\":%.6f,"
            "\"events_per_second\":%.0f,\"peak_mb\":%.1f}\n",
-           j->name, j->threads, batch.input.n, n, median, (double)batch.input.n / median,
-           (double)usage.ru_maxrss / 1e3);
-}
-
-/* ---- Op by op, at StackOverflow's shapes, one thread ------------------------------------------- */
-
-enum { N = 292, D = 64, HEADS = 4, HW = 64, INNER = 256, TYPES = 22, POINTS = 100, LAYERS = 4 };
-
-struct bench {
-    float *x, *y, *w, *b, *q, *k, *v, *o, *lse, *dq, *dk, *dv, *delta, *scratch, *inner, *inner2, *z, *u, *h, *logits,
-        *g, *a, *tau;
-    size_t offset[5];
-    double *time;
-};
-
-/* One op as a training step uses it: all its calls, forward and backward. flops: of these calls. */
-struct op_case {
-    const char *name;
-    void (*run)(struct bench *b);
-    double flops;
-};
-
-static const struct op_run still = {1, 1, 1};
-static const struct op_dropout tenth = {0.1, 3};
-
-static void linear_maps(struct bench *b)
-{
-    for (int l = 0; l < LAYERS; l++) {
-        for (int i = 0; i < 4; i++) { /* queries, keys, values, output */
-            smurf_linear_forward_f32(N, D, HW, b->x, b->w, NULL, b->y);
-            smurf_linear_backward_f32(N, D, HW, b->y, b->w, 0, b->x);
-            smurf_linear_gradient_f32(N, D, HW, b->x, b->y, 0, HW, b->w, NULL);
-        }
-        smurf_linear_forward_f32(N, D, INNER, b->x, b->w, b->b, b->inner);
-        smurf_linear_backward_f32(N, D, INNER, b->inner, b->w, 0, b->x);
-        smurf_linear_gradient_f32(N, D, INNER, b->x, b->inner, 0, INNER, b->w, b->b);
-        smurf_linear_forward_f32(N, INNER, D, b->inner, b->w, b->b, b->y);
-        smurf_linear_backward_f32(N, INNER, D, b->y, b->w, 0, b->inner);
-        smurf_linear_gradient_f32(N, INNER, D, b->inner, b->y, 0, D, b->w, b->b);
-    }
-    memset(b->w, 0, D * INNER * sizeof *b->w);
-}
-
-static void attention(struct bench *b)
-{
-    struct op_rows rows = {4, b->offset};
-    for (int l = 0; l < LAYERS; l++) {
-        smurf_attention_forward_f32(&still, &rows, HEADS, HW / HEADS, tenth, b->q, b->k, b->v, b->o, b->lse,
-                                    b->scratch);
-        smurf_attention_backward_f32(&still, &rows, HEADS, HW / HEADS, tenth, b->q, b->k, b->v, b->o, b->lse, b->y,
-                                     b->dq, b->dk, b->dv, b->delta, b->scratch);
-    }
-}
-
-static void activation(struct bench *b)
-{
-    for (int l = 0; l < LAYERS; l++) {
-        smurf_activation_forward_f32(ACTIVATION_GELU, (size_t)N * INNER, b->inner, b->inner2);
-        smurf_activation_backward_f32(ACTIVATION_GELU, (size_t)N * INNER, b->inner, b->inner2, b->x);
-    }
-}
-
-static void norms(struct bench *b)
-{
-    for (int i = 0; i < 2 * LAYERS; i++) {
-        smurf_norm_forward_f32(N, D, 1e-6, b->x, b->b, b->b, b->y);
-        smurf_norm_backward_f32(N, D, 1e-6, b->x, b->b, b->y, b->q);
-        smurf_norm_gradient_f32(N, D, 1e-6, b->x, b->y, b->o, b->o + D);
-    }
-}
-
-static void dropout(struct bench *b)
-{
-    for (int l = 0; l < LAYERS; l++)
-        for (int i = 0; i < 2; i++) {
-            smurf_dropout_tile_f32(&still, tenth, 0, D, N, D, b->inner2, D);
-            smurf_dropout_tile_f32(&still, tenth, 0, D, N, D, b->inner2, D);
-            smurf_dropout_tile_f32(&still, tenth, 0, INNER, N, INNER, b->inner2, INNER);
-        }
-}
-
-static void gap_head(struct bench *b)
-{
-    float dc = 0;
-    for (int i = 0; i < N; i++) {
-        smurf_gap_head_forward_f32(1, D, b->a, b->a + D, b->b, 0, b->tau, POINTS, b->z, b->h, b->h + POINTS, NULL);
-        smurf_gap_head_backward_f32(1, D, b->a, b->a + D, b->b, b->tau, POINTS, b->z, b->h, b->h + POINTS, NULL, b->dq,
-                                    b->dk, b->dv, &dc);
-    }
-}
-
-static void type_head(struct bench *b)
-{
-    double right;
-    for (int i = 0; i < N; i++) {
-        smurf_type_head_forward_f32(TYPES, D / 2, b->a, b->a + D, b->a, b->b, b->tau, POINTS, b->z, b->logits);
-        smurf_type_head_loss_f32(TYPES, POINTS, 3, 0, 1, b->logits, &right);
-        smurf_type_head_backward_f32(TYPES, D / 2, b->a, b->a, b->tau, POINTS, b->z, b->logits, b->h, b->dq, b->dk,
-                                     b->u, b->dv);
-    }
-}
-
-static void dsm_loss(struct bench *b)
-{
-    struct objective_config config = {.points = POINTS, .sigma = {0.1}, .sigmas = 1};
-    for (int i = 0; i < N; i++) {
-        struct target target = {0, 0.8, NAN, 3, false, (uint64_t)i};
-        smurf_objective_dsm_f32.place(&config, &still, &target, POINTS, b->h);
-        smurf_objective_dsm_f32.loss(&config, &target, POINTS, b->h, b->a, b->a + 128, NULL, b->dq, b->dk, NULL);
-    }
-}
-
-static void temporal(struct bench *b)
-{
-    smurf_temporal_forward_f32(N, D, b->time, b->x);
-}
-
-static void adam(struct bench *b)
-{
-    smurf_gradient_norm(213872, b->g, 1);
-    smurf_adam_step(213872, 5, 1e-4, 1, b->g, b->g + 213872, b->g + 2 * 213872, b->g + 3 * 213872, 1);
-}
-
-static void run_ops(void)
-{
-    struct bench b = {floats(N * INNER),
-                      floats(N * INNER),
-                      floats(INNER * INNER),
-                      floats(INNER),
-                      floats(N * HW),
-                      floats(N * HW),
-                      floats(N * HW),
-                      floats(N * HW),
-                      floats(N * HEADS),
-                      floats(N * HW),
-                      floats(N * HW),
-                      floats(N * HW),
-                      floats(N * HEADS),
-                      floats(smurf_attention_scratch_f32(HEADS, HW / HEADS, 1)),
-                      floats(N * INNER),
-                      floats(N * INNER),
-                      floats(D * 128),
-                      floats(4096),
-                      floats(D * 128),
-                      floats(TYPES * 128),
-                      floats(4 * 213888),
-                      floats(4096),
-                      floats(4096),
-                      {0, 73, 146, 219, 292},
-                      malloc(N * sizeof(double))};
-    for (int i = 0; i < N; i++) b.time[i] = 1300 + 0.8 * i;
-    const double rows = N, maps = 2.0 * (4 * D * HW + 2 * D * INNER) * LAYERS * 3, pairs = 4 * 73.0 * 74 / 2;
-    const struct op_case cases[] = {
-        {"linear maps", linear_maps, rows * maps},
-        {"attention", attention, pairs * HW * 2 * (2 + 5) * LAYERS},
-        {"gelu", activation, 0},
-        {"layer norm", norms, 0},
-        {"dropout", dropout, 0},
-        {"gap head", gap_head, rows * POINTS * D * (6 + 12)},
-        {"type head", type_head, rows * POINTS * (2.0 * 3 * TYPES * D / 2 + 8 * D / 2)},
-        {"dsm: noise and loss", dsm_loss, 0},
-        {"temporal encoding", temporal, 0},
-        {"Adam", adam, 0},
-    };
-    /* In turns, after some for warming up: a slow phase of the machine hits all of them. */
-    enum { CASES = sizeof cases / sizeof *cases, WARM = 20, ROUNDS = 41 };
-    static double seconds[CASES][ROUNDS];
-    for (int r = -WARM; r < ROUNDS; r++)
-        for (size_t i = 0; i < CASES; i++) {
-            double from = now();
-            cases[i].run(&b);
-            if (r >= 0) seconds[i][r] = now() - from;
-        }
-    for (size_t i = 0; i < CASES; i++) {
-        qsort(seconds[i], ROUNDS, sizeof seconds[i][0], by_value);
-        double median = seconds[i][ROUNDS / 2];
-        printf("{\"kind\":\"op\",\"name\":\"%s\",\"us_per_event\":%.3f,\"mflop_per_event\":%.4f,\"gflops\":%.1f}\n",
-               cases[i].name, 1e6 * median / N, cases[i].flops / N / 1e6, cases[i].flops / median / 1e9);
-    }
-}
-
-/* ---- Everything ------------------------------------------------------------------------------ */
-
-static void apart(const struct job *job)
-{
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        smurf_serial_enter();
-        if (job)
-            run_job(job);
-        else
-            run_ops();
-        fflush(stdout);
-        _exit(0);
-    }
-    int status;
-    if (waitpid(child, &status, 0) < 0 || status != 0) {
-        fprintf(stderr, "bench_train: a measurement failed\n");
-        exit(1);
-    }
+           j->name, j->threads, n, step.model.params.total, median, (double)n / median, peak_mb());
 }
 
 /* With --quick, without the step of 100,000 events, which takes minutes. */
 int main(int argc, char **argv)
 {
     bool quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
-    const struct encoder_shape stackoverflow = {22, 64, 4, 16, 4, 256, ACTIVATION_GELU, 0.1, false};
-    const struct encoder_shape financial = {2, 128, 6, 64, 6, 2048, ACTIVATION_GELU, 0.1, false};
     const struct job jobs[] = {
-        {"StackOverflow, batch 4", stackoverflow, 4, 73, 100, 1, 41},
-        {"StackOverflow, batch 4", stackoverflow, 4, 73, 100, 2, 41},
-        {"Financial, one sequence", financial, 1, 3319, 100, 1, 3},
-        {"Financial, one sequence", financial, 1, 3319, 100, 2, 3},
-        {"StackOverflow's model, 100,000 events", stackoverflow, 1, 100000, 100, 2, 1},
+        {"StackOverflow, batch 4", "paper-stackoverflow", 22, 4, 73, 1, 41},
+        {"StackOverflow, batch 4", "paper-stackoverflow", 22, 4, 73, 2, 41},
+        {"Financial, one sequence", "paper-financial", 2, 1, 3319, 1, 3},
+        {"Financial, one sequence", "paper-financial", 2, 1, 3319, 2, 3},
+        {"StackOverflow's model, 100,000 events", "paper-stackoverflow", 22, 1, 100000, 2, 1},
     };
-    for (size_t i = 0; i < sizeof jobs / sizeof *jobs - quick; i++) apart(&jobs[i]);
-    apart(NULL);
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs - quick; i++) apart(run_job, &jobs[i]);
     return 0;
 }

@@ -19,6 +19,7 @@
 #include "model_case.h"
 #include "op/intensity.h"
 #include "op/serial.h"
+#include "op/type_head.h"
 
 /* Relative to the largest element of the tensor; along a direction, to the length of the gradient. */
 static const double TOLERANCE = 1e-6;
@@ -109,17 +110,17 @@ static void check_gradient_added(struct subject *s)
 
 /* ---- Cases ----------------------------------------------------------------------------------- */
 
-static const size_t lengths[] = {5, 1, 7};
+static const size_t lengths[] = {5, 1, 7}, long_ones[] = {150, 1, 170};
 
 struct options {
     enum activation activation;
-    bool gap_feature, type_at_truth;
+    bool gap_feature, type_at_truth, many; /* types, and events too */
     double dropout;
 };
 
 static void subject_init(struct subject *s, const char *objective, enum parametrisation param, const struct options *o)
 {
-    struct encoder_shape shape = {.types = 3,
+    struct encoder_shape shape = {.types = o->many ? TYPES_MANY + 3 : 3,
                                   .width = 8,
                                   .heads = 2,
                                   .head_width = 3,
@@ -130,7 +131,7 @@ static void subject_init(struct subject *s, const char *objective, enum parametr
                                   .gap_feature = o->gap_feature};
     *s = (struct subject){.objective = OP(objective_named)(objective), .run = {1, 5, 9}};
     assert_non_null(s->objective);
-    model_case_init(&s->c, &shape, param, lengths, 3, 3);
+    model_case_init(&s->c, &shape, param, o->many ? long_ones : lengths, 3, 3);
     s->c.objective = objective;
     s->c.config.type_at_truth = o->type_at_truth;
     size_t n = s->c.model.params.total;
@@ -221,6 +222,23 @@ static void check_mle(const struct options *o)
     subject_release(&s);
 }
 
+/* So many types that those of several targets are done together, in chunks of more targets than that. */
+static void test_many_types(void **state)
+{
+    (void)state;
+    const struct options o = {.activation = ACTIVATION_GELU, .type_at_truth = true, .many = true};
+    const char *const names[] = {"mle", "dsm"};
+    for (int k = 0; k < 2; k++) {
+        struct subject s;
+        subject_init(&s, names[k], PARAM_INTENSITY, &o);
+        check_subject(&s);
+        s.c.config.smoothing = 0;
+        memset(s.grad, 0, s.c.model.params.total * sizeof *s.grad);
+        check_subject(&s);
+        subject_release(&s);
+    }
+}
+
 /* ---- The gradient of `stop` ------------------------------------------------------------------ */
 
 /* The definition: lambda'/lambda of every point is taken at the starting parameters and held, and the loss so
@@ -292,7 +310,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dsm),  cmocka_unit_test(test_dsm_sigmas), cmocka_unit_test(test_dsm_multiplicative),
         cmocka_unit_test(test_sm),   cmocka_unit_test(test_wsm),        cmocka_unit_test(test_mle),
-        cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_stop), cmocka_unit_test(test_many_types),
     };
     return cmocka_run_group_tests_name("gradients of the model", tests, one_thread, NULL);
 }

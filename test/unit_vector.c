@@ -56,11 +56,15 @@ static long double gelu_slope(long double x)
 
 enum ulp_of { OF_VALUE, OF_INPUT, OF_ONE };
 
+/* How a function is compiled: float and double by libmvec, float by op/vector.h. */
+enum kind { FLOAT, DOUBLE, INLINE, KINDS };
+static const char *const kind_name[KINDS] = {"float", "double", "inline"};
+
 struct range {
     enum vector_function function;
     const char *name;
     long double (*truth)(long double);
-    double low[2], high[2]; /* in float, in double; equal: not used */
+    double low[KINDS], high[KINDS]; /* equal: not used */
     enum ulp_of of;
     double limit;
 };
@@ -73,20 +77,20 @@ struct range {
    of the size of x, and x itself is known to some ulp only. Its slope crosses zero at -0.75, and is of the order of 1.
  */
 static const struct range ranges[] = {
-    {VECTOR_TANH, "tanh", tanhl, {-FLT_MAX, -DBL_MAX}, {FLT_MAX, DBL_MAX}, OF_VALUE, 4},
-    {VECTOR_EXP, "exp", expl, {-87.33, -708.3}, {88.72, 709.7}, OF_VALUE, 4},
-    {VECTOR_LOG, "log", logl, {FLT_MIN, DBL_MIN}, {FLT_MAX, DBL_MAX}, OF_VALUE, 4},
-    {VECTOR_LOG1P, "log1p", log1pl, {0, 0}, {1, 1}, OF_VALUE, 4},
-    {VECTOR_ERF, "erf", erfl, {-FLT_MAX, -DBL_MAX}, {FLT_MAX, DBL_MAX}, OF_VALUE, 4},
-    {VECTOR_SIN, "sin", sinl, {-3.1416, -1e12}, {3.1416, 1e12}, OF_VALUE, 4},
-    {VECTOR_COS, "cos", cosl, {-3.1416, -1e12}, {3.1416, 1e12}, OF_VALUE, 4},
-    {VECTOR_SOFTPLUS, "softplus", softplus, {-87, -700}, {87, 700}, OF_VALUE, 5},
-    {VECTOR_LOGISTIC, "logistic", logistic, {-87, -700}, {87, 700}, OF_VALUE, 5},
-    {VECTOR_GELU, "gelu", gelu, {-1, -1}, {FLT_MAX / 2, DBL_MAX / 2}, OF_VALUE, 4},
-    {VECTOR_GELU, "gelu below -1", gelu, {-100, -100}, {-1, -1}, OF_INPUT, 4},
-    {VECTOR_GELU_SLOPE, "slope of gelu", gelu_slope, {-10, -10}, {10, 10}, OF_ONE, 4},
-    {VECTOR_LAW_SOFTPLUS, "softplus of laws", softplus, {0, -700}, {0, 700}, OF_VALUE, 5},
-    {VECTOR_LAW_LOGISTIC, "logistic of laws", logistic, {0, -700}, {0, 700}, OF_VALUE, 5},
+    {VECTOR_TANH, "tanh", tanhl, {-FLT_MAX, -DBL_MAX, -FLT_MAX}, {FLT_MAX, DBL_MAX, FLT_MAX}, OF_VALUE, 4},
+    {VECTOR_EXP, "exp", expl, {-87.33, -708.3, -87.29}, {88.72, 709.7, 88.29}, OF_VALUE, 4},
+    {VECTOR_LOG, "log", logl, {FLT_MIN, DBL_MIN, FLT_MIN}, {FLT_MAX, DBL_MAX, FLT_MAX}, OF_VALUE, 4},
+    {VECTOR_LOG1P, "log1p", log1pl, {0, 0, 0}, {1, 1, 1}, OF_VALUE, 4},
+    {VECTOR_ERF, "erf", erfl, {-FLT_MAX, -DBL_MAX, 0}, {FLT_MAX, DBL_MAX, 0}, OF_VALUE, 4},
+    {VECTOR_SIN, "sin", sinl, {-3.1416, -1e12, 0}, {3.1416, 1e12, 0}, OF_VALUE, 4},
+    {VECTOR_COS, "cos", cosl, {-3.1416, -1e12, 0}, {3.1416, 1e12, 0}, OF_VALUE, 4},
+    {VECTOR_SOFTPLUS, "softplus", softplus, {-87, -700, -87}, {87, 700, 87}, OF_VALUE, 5},
+    {VECTOR_LOGISTIC, "logistic", logistic, {-87, -700, -87}, {87, 700, 87}, OF_VALUE, 5},
+    {VECTOR_GELU, "gelu", gelu, {-1, -1, 0}, {FLT_MAX / 2, DBL_MAX / 2, 0}, OF_VALUE, 4},
+    {VECTOR_GELU, "gelu below -1", gelu, {-100, -100, 0}, {-1, -1, 0}, OF_INPUT, 4},
+    {VECTOR_GELU_SLOPE, "slope of gelu", gelu_slope, {-10, -10, 0}, {10, 10, 0}, OF_ONE, 4},
+    {VECTOR_LAW_SOFTPLUS, "softplus of laws", softplus, {0, -700, 0}, {0, 700, 0}, OF_VALUE, 5},
+    {VECTOR_LAW_LOGISTIC, "logistic of laws", logistic, {0, -700, 0}, {0, 700, 0}, OF_VALUE, 5},
 };
 enum { RANGES = sizeof ranges / sizeof *ranges };
 
@@ -94,16 +98,16 @@ enum { RANGES = sizeof ranges / sizeof *ranges };
 
 struct level {
     const char *name;
-    vector_run *const *run[2]; /* in float, in double */
+    vector_run *const *run[KINDS];
 };
 
 static size_t levels_here(struct level out[3])
 {
     size_t n = 0;
-    out[n++] = (struct level){"any", {vector_default_32, vector_default_64}};
+    out[n++] = (struct level){"any", {vector_default_32, vector_default_64, vector_inline_default_32}};
 #ifdef VECTOR_LEVELS
-    if (__builtin_cpu_supports("x86-64-v3")) out[n++] = (struct level){"v3", {vector_v3_32, vector_v3_64}};
-    if (__builtin_cpu_supports("x86-64-v4")) out[n++] = (struct level){"v4", {vector_v4_32, vector_v4_64}};
+    if (__builtin_cpu_supports("x86-64-v3")) out[n++] = (struct level){"v3", {vector_v3_32, vector_v3_64, vector_inline_v3_32}};
+    if (__builtin_cpu_supports("x86-64-v4")) out[n++] = (struct level){"v4", {vector_v4_32, vector_v4_64, vector_inline_v4_32}};
 #endif
     return n;
 }
@@ -126,10 +130,11 @@ static double any_exponent(double low, double high, double least, struct random 
 }
 
 /* Numbers of the type that are normal, or 0. */
-static void fill(double *x, const struct range *range, int wide)
+static void fill(double *x, const struct range *range, enum kind kind)
 {
+    bool wide = kind == DOUBLE;
     struct random random;
-    double low = range->low[wide], high = range->high[wide], least = wide ? DBL_MIN : (double)FLT_MIN;
+    double low = range->low[kind], high = range->high[kind], least = wide ? DBL_MIN : (double)FLT_MIN;
     smurf_random_init(&random, 1, (uint64_t)(range - ranges));
     for (size_t i = 0; i < POINTS; i++) {
         double y = i % 3 == 0   ? between(low, high, &random)
@@ -170,19 +175,20 @@ static double worst(const struct range *range, int wide, const double *x, const 
     return most;
 }
 
-static void check(const struct range *range, int wide)
+static void check(const struct range *range, enum kind kind)
 {
+    bool wide = kind == DOUBLE;
     struct level level[3];
     size_t levels = levels_here(level);
     double *x = room(), *y = room(), bad = 0;
     long double *truth = malloc(POINTS * sizeof *truth);
     assert_non_null(truth);
-    fill(x, range, wide);
+    fill(x, range, kind);
     for (size_t i = 0; i < POINTS; i++) truth[i] = range->truth((long double)x[i]);
-    printf("# %-31s%-7s", range->name, wide ? "double" : "float");
+    printf("# %-31s%-7s", range->name, kind_name[kind]);
     for (size_t k = 0; k < levels; k++) {
         double where;
-        level[k].run[wide][range->function](x, y, POINTS);
+        level[k].run[kind][range->function](x, y, POINTS);
         double error = worst(range, wide, x, y, truth, &where);
         printf("  %s: %.2f ulp at %.9g", level[k].name, error, where);
         bad = fmax(bad, isnan(error) ? INFINITY : error);
@@ -194,12 +200,17 @@ static void check(const struct range *range, int wide)
 
 static void test_float(void **state)
 {
-    check(*state, 0);
+    check(*state, FLOAT);
 }
 
 static void test_double(void **state)
 {
-    check(*state, 1);
+    check(*state, DOUBLE);
+}
+
+static void test_inline(void **state)
+{
+    check(*state, INLINE);
 }
 
 /* What is too small for a normal number is no larger than the least of them, and no NaN. */
@@ -209,24 +220,26 @@ static void test_exp_far_below(void **state)
     struct level level[3];
     size_t levels = levels_here(level);
     for (size_t k = 0; k < levels; k++)
-        for (int wide = 0; wide < 2; wide++) {
+        for (int kind = 0; kind < KINDS; kind++) {
+            bool wide = kind == DOUBLE;
             double x[256], y[256], from = wide ? -708.4 : -87.34;
             for (int i = 0; i < 256; i++) x[i] = (double)(float)fmax(from * pow(1.5, i), -3e38);
-            level[k].run[wide][VECTOR_EXP](x, y, 256);
+            level[k].run[kind][VECTOR_EXP](x, y, 256);
             for (int i = 0; i < 256; i++) assert_true(y[i] >= 0 && y[i] <= (wide ? DBL_MIN : (double)FLT_MIN));
         }
 }
 
 int main(void)
 {
-    static struct CMUnitTest tests[2 * RANGES + 1];
-    static char name[2 * RANGES][64];
+    static struct CMUnitTest tests[KINDS * RANGES + 1];
+    static char name[KINDS * RANGES][64];
+    static const CMUnitTestFunction run[KINDS] = {test_float, test_double, test_inline};
     size_t n = 0;
     for (size_t i = 0; i < RANGES; i++)
-        for (int wide = 0; wide < 2; wide++) {
-            if (!(ranges[i].low[wide] < ranges[i].high[wide])) continue;
-            snprintf(name[n], sizeof name[n], "%s in %s", ranges[i].name, wide ? "double" : "float");
-            tests[n] = (struct CMUnitTest){name[n], wide ? test_double : test_float, NULL, NULL, (void *)&ranges[i]};
+        for (int kind = 0; kind < KINDS; kind++) {
+            if (!(ranges[i].low[kind] < ranges[i].high[kind])) continue;
+            snprintf(name[n], sizeof name[n], "%s in %s", ranges[i].name, kind_name[kind]);
+            tests[n] = (struct CMUnitTest){name[n], run[kind], NULL, NULL, (void *)&ranges[i]};
             n++;
         }
     tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_exp_far_below);

@@ -1,6 +1,7 @@
 /*
- * vector_functions.c - see vector_functions.h. Compiled with -ffast-math, as the hot loops are: the compiler then calls
- * the vector functions of libmvec. VECTOR names the generation of processors that the flags are for.
+ * vector_functions.c - see vector_functions.h. Compiled as the hot loops are: with -ffast-math, where the compiler calls
+ * the vector functions of libmvec, or with SMURF_VECTOR, where it has those of op/vector.h. VECTOR names the generation
+ * of processors that the flags are for.
  */
 #include "vector_functions.h"
 
@@ -14,7 +15,6 @@
 #include "op/activation.c"
 #include "op/intensity.h"
 #include "op/softplus.h"
-#include "op/units.h"
 
 enum { BLOCK = 256 };
 
@@ -43,7 +43,7 @@ static inline void in_blocks(block_run *f, const double *x, double *y, size_t n)
         for (size_t i = 0; i < BLOCK; i++) y[i] = (real)(value);                                                       \
     })
 
-FUNCTION(tanh, { units(x, BLOCK, 1, 0, y); })
+LOOP(tanh, tanh_real(x[i]))
 LOOP(exp, exp_real(x[i]))
 LOOP(log, log_real(x[i]))
 LOOP(log1p, log1p_real(x[i]))
@@ -54,9 +54,9 @@ LOOP(softplus, intensity_at(x[i]).lambda)
 LOOP(logistic, intensity_at(x[i]).q)
 FUNCTION(gelu, { OP(activation_forward)(ACTIVATION_GELU, BLOCK, x, y); })
 FUNCTION(gelu_slope, {
-    real one[BLOCK];
-    for (size_t i = 0; i < BLOCK; i++) one[i] = 1;
-    OP(activation_backward)(ACTIVATION_GELU, BLOCK, x, one, y);
+    real again[BLOCK];
+    for (size_t i = 0; i < BLOCK; i++) y[i] = 1;
+    OP(activation_backward)(ACTIVATION_GELU, BLOCK, x, y, again);
 })
 #if SMURF_REAL == 64
 LOOP(law_softplus, softplus(x[i]))

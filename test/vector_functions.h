@@ -30,5 +30,8 @@ typedef void vector_run(const double *x, double *y, size_t n);
 extern vector_run *const vector_default_32[VECTOR_FUNCTIONS], *const vector_default_64[VECTOR_FUNCTIONS];
 extern vector_run *const vector_v3_32[VECTOR_FUNCTIONS], *const vector_v3_64[VECTOR_FUNCTIONS];
 extern vector_run *const vector_v4_32[VECTOR_FUNCTIONS], *const vector_v4_64[VECTOR_FUNCTIONS];
+/* By op/vector.h. */
+extern vector_run *const vector_inline_default_32[VECTOR_FUNCTIONS], *const vector_inline_v3_32[VECTOR_FUNCTIONS];
+extern vector_run *const vector_inline_v4_32[VECTOR_FUNCTIONS];
 
 #endif

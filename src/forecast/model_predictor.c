@@ -26,7 +26,7 @@ smurf_status smurf_law_desk_init(struct law_desk *desk, const smurf_model *model
                               .mass = strcmp(model->config.objective, "mle") == 0 ? EXACT_REST : EXACT_ONE};
     desk->memory = malloc(smurf_gap_law_memory(&model->model) * sizeof *desk->memory);
     desk->type_scratch = malloc(smurf_gap_law_type_scratch(&model->model, TYPE_POINTS) * sizeof *desk->type_scratch);
-    desk->type_rows = model->types < 10000 ? TYPE_POINTS : 1;
+    desk->type_rows = model->types < 10000 ? TYPE_POINTS : 8;
     desk->type_room = malloc(desk->type_rows * model->types * sizeof *desk->type_room);
     smurf_status status = smurf_exact_init(&desk->exact, err);
     if (!status && (!desk->memory || !desk->type_scratch || !desk->type_room)) status = smurf_fail_memory(err);

@@ -114,9 +114,9 @@ static struct op_dropout drop_of(const struct pass *p, size_t layer, enum drop w
     return (struct op_dropout){p->s->dropout, layer * DROPS + which};
 }
 
-/* x (rows i0 .. i0+n-1 of a tensor, d wide) times the mask, some rows at a time. Rows start at multiples of 8 elements
- * of it. */
-static void drop_rows(const struct pass *p, struct op_dropout drop, size_t i0, size_t n, size_t d, real *x)
+/* x (rows i0 .. i0+n-1 of a tensor, d wide) times the mask, some rows at a time, and `also` too unless it is NULL. Rows
+ * start at multiples of 8 elements of it. */
+static void drop_rows(const struct pass *p, struct op_dropout drop, size_t i0, size_t n, size_t d, real *x, real *also)
 {
     enum { PIECE = 2048 };
     real factor[PIECE];
@@ -128,6 +128,8 @@ static void drop_rows(const struct pass *p, struct op_dropout drop, size_t i0, s
             OP(dropout_tile)(p->run, drop, (i0 + i) * stride + k, stride, r, c, factor, c);
             for (size_t j = 0; j < r; j++)
                 for (size_t l = 0; l < c; l++) x[(i + j) * d + k + l] *= factor[j * c + l];
+            for (size_t j = 0; also && j < r; j++)
+                for (size_t l = 0; l < c; l++) also[(i + j) * d + k + l] *= factor[j * c + l];
         }
 }
 
@@ -152,13 +154,6 @@ static void project_rows(const struct pass *p, size_t layer, size_t i0, size_t n
     OP(linear_forward)(n, d, hw, in, p->slab + e->value, NULL, a->v + i0 * hw);
 }
 
-/* Drop(f(f_in)), the input of the outer map. */
-static void inner_rows(const struct pass *p, size_t layer, size_t i0, size_t n, real *g)
-{
-    OP(activation_forward)(p->s->activation, n * p->s->inner, p->m->layer[layer].f + i0 * p->s->inner, g);
-    drop_rows(p, drop_of(p, layer, DROP_INNER), i0, n, p->s->inner, g);
-}
-
 /* From attention's output to the layer's, rows i0 .. i0+n-1 of x. */
 static void finish_rows(const struct pass *p, size_t layer, size_t i0, size_t n)
 {
@@ -167,14 +162,15 @@ static void finish_rows(const struct pass *p, size_t layer, size_t i0, size_t n)
     size_t d = p->s->width, hw = p->s->heads * p->s->head_width, inner = p->s->inner;
     real *s1 = a->s1 + i0 * d, *x1 = a->x1 + i0 * d, *s2 = a->s2 + i0 * d, *g = p->m->g + i0 * inner;
     OP(linear_forward)(n, hw, d, a->o + i0 * hw, p->slab + e->out, p->slab + e->out_bias, s1);
-    drop_rows(p, drop_of(p, layer, DROP_OUT), i0, n, d, s1);
+    drop_rows(p, drop_of(p, layer, DROP_OUT), i0, n, d, s1, NULL);
     add_rows(n * d, a->in + i0 * d, s1);
     OP(norm_forward)(n, d, NORM_EPS, s1, p->slab + e->gain1, p->slab + e->bias1, x1);
 
     OP(linear_forward)(n, d, inner, x1, p->slab + e->inner, p->slab + e->inner_bias, a->f + i0 * inner);
-    inner_rows(p, layer, i0, n, g);
+    OP(activation_forward)(p->s->activation, n * inner, a->f + i0 * inner, g);
+    drop_rows(p, drop_of(p, layer, DROP_INNER), i0, n, inner, g, NULL);
     OP(linear_forward)(n, inner, d, g, p->slab + e->outer, p->slab + e->outer_bias, s2);
-    drop_rows(p, drop_of(p, layer, DROP_OUTER), i0, n, d, s2);
+    drop_rows(p, drop_of(p, layer, DROP_OUTER), i0, n, d, s2, NULL);
     add_rows(n * d, x1, s2);
     OP(norm_forward)(n, d, NORM_EPS, s2, p->slab + e->gain2, p->slab + e->bias2, p->m->x + i0 * d);
 }
@@ -248,20 +244,20 @@ static void unfinish_rows(const struct pass *p, size_t layer, size_t i0, size_t 
     struct layer_memory *a = &m->layer[layer];
     size_t d = p->s->width, hw = p->s->heads * p->s->head_width, inner = p->s->inner;
     real *dx1 = m->dx1 + i0 * d, *ds1 = m->ds1 + i0 * d, *dy1 = m->dy1 + i0 * d, *dy2 = m->dy2 + i0 * d;
-    real *df = m->df + i0 * inner;
+    real *df = m->df + i0 * inner, *g = m->g + i0 * inner;
 
     OP(norm_backward)(n, d, NORM_EPS, a->s2 + i0 * d, p->slab + e->gain2, m->dx + i0 * d, dx1); /* gradient of s2 */
     memcpy(dy2, dx1, n * d * sizeof *dy2);
-    drop_rows(p, drop_of(p, layer, DROP_OUTER), i0, n, d, dy2);
+    drop_rows(p, drop_of(p, layer, DROP_OUTER), i0, n, d, dy2, NULL);
     OP(linear_backward)(n, inner, d, dy2, p->slab + e->outer, 0, df);
-    drop_rows(p, drop_of(p, layer, DROP_INNER), i0, n, inner, df);
-    OP(activation_backward)(p->s->activation, n * inner, a->f + i0 * inner, df, m->g + i0 * inner);
-    drop_rows(p, drop_of(p, layer, DROP_INNER), i0, n, inner, m->g + i0 * inner);
+    /* g is again the input of the outer map. */
+    OP(activation_backward)(p->s->activation, n * inner, a->f + i0 * inner, df, g);
+    drop_rows(p, drop_of(p, layer, DROP_INNER), i0, n, inner, df, g);
     OP(linear_backward)(n, d, inner, df, p->slab + e->inner, 1, dx1); /* now the gradient of x1 */
 
     OP(norm_backward)(n, d, NORM_EPS, a->s1 + i0 * d, p->slab + e->gain1, dx1, ds1);
     memcpy(dy1, ds1, n * d * sizeof *dy1);
-    drop_rows(p, drop_of(p, layer, DROP_OUT), i0, n, d, dy1);
+    drop_rows(p, drop_of(p, layer, DROP_OUT), i0, n, d, dy1, NULL);
     OP(linear_backward)(n, hw, d, dy1, p->slab + e->out, 0, m->dout + i0 * hw);
 }
 

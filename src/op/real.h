@@ -25,7 +25,7 @@
 #define log_real   vector_log
 #define log1p_real vector_log1p /* from 0 to 1 */
 #define tanh_real  vector_tanh
-#define erf_real   vector_erf
+#define erf_real   erff
 #else
 #define exp_real   expf
 #define log_real   logf

@@ -1,7 +1,8 @@
 /*
  * type_head.c - see type_head.h.
  *
- * Arrays over points lie point by point in rows of one unit or type, so that every loop runs over points.
+ * Arrays over points lie point by point in rows of one unit or type, so that every loop runs over points; where there is
+ * one point and many types, over types.
  */
 #include "op/type_head.h"
 
@@ -22,6 +23,17 @@ void OP(type_head_forward)(size_t types, size_t width, const real *a, const real
     for (size_t k = 0; k < types; k++)
         for (size_t i = 0; i < n; i++) logits[k * n + i] = c[k];
     gemm(0, 0, types, n, width, 1, w, width, h, n, 1, logits, n);
+}
+
+OP_CLONES
+static void one_point(size_t width, const real *restrict a, const real *restrict b, real tau, real *restrict h)
+{
+    for (size_t k = 0; k < width; k++) h[k] = tanh_real(a[k] * tau + b[k]);
+}
+
+void OP(type_head_units)(size_t width, const real *a, const real *b, real tau, real *h)
+{
+    one_point(width, a, b, tau, h);
 }
 
 /* Points are handled in runs of this many, whose maxima and sums live on the stack. */
@@ -94,11 +106,60 @@ static double run_loss(size_t types, size_t n, size_t m, uint32_t target, double
     return loss;
 }
 
+/* ---- One point, many types: the loops run over types ----------------------------------------- */
+
+/* The largest of x, and their sum. */
+OP_CLONES
+static real largest(size_t n, const real *restrict x, real *sum)
+{
+    real most = x[0], all = 0;
+#pragma omp simd reduction(max : most) reduction(+ : all)
+    for (size_t k = 0; k < n; k++) {
+        most = x[k] > most ? x[k] : most;
+        all += x[k];
+    }
+    *sum = all;
+    return most;
+}
+
+OP_CLONES
+static real exponentials_of_row(size_t n, real *restrict x, real most)
+{
+    real sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t k = 0; k < n; k++) {
+        x[k] = exp_real(x[k] - most);
+        sum += x[k];
+    }
+    return sum;
+}
+
+OP_CLONES
+static void scale_row(size_t n, real *restrict x, real factor, real shift)
+{
+    for (size_t k = 0; k < n; k++) x[k] = x[k] * factor - shift;
+}
+
+/* As run_loss. */
+static double row_loss(size_t types, uint32_t target, double smoothing, double mass, real scale, real *logits,
+                       double *hits)
+{
+    double other = smoothing / (double)types;
+    real all, truth = logits[target], max = largest(types, logits, &all), sum;
+    *hits += truth >= max;
+    sum = exponentials_of_row(types, logits, max);
+    scale_row(types, logits, scale * (real)mass / sum, scale * (real)other);
+    logits[target] -= scale * (real)(1 - smoothing - other);
+    return mass * ((double)max + (double)log_real(sum)) - (1 - smoothing - other) * (double)truth - other * (double)all;
+}
+
 double OP(type_head_loss)(size_t types, size_t n, uint32_t target, double smoothing, real scale, real *logits,
                           double *right)
 {
     double mass = 1 - smoothing / (double)types, loss = 0, hits = 0;
     if (smoothing <= 0) mass = 1, smoothing = 0;
+    *right = 0;
+    if (n == 1 && types >= TYPES_MANY) return row_loss(types, target, smoothing, mass, scale, logits, right);
     for (size_t i = 0; i < n; i += RUN)
         loss +=
             run_loss(types, n, n - i < RUN ? n - i : RUN, target, smoothing, mass, scale / (real)n, logits + i, &hits);

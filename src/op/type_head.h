@@ -11,9 +11,16 @@
 
 #include "op/op.h"
 
+/* From so many types on their map does not stay in the nearest cache, and one point of one event fills vectors. */
+enum { TYPES_MANY = 256 };
+
 /* h: (width x n) activations, logits: (types x n), both kept for the backward pass. */
 void OP(type_head_forward)(size_t types, size_t width, const real *a, const real *b, const real *w, const real *c,
                            const real *tau, size_t n, real *h, real *logits);
+
+/* h (width) = tanh(a tau + b): the activations of one event at one point, for callers that do the products of several
+   events together. */
+void OP(type_head_units)(size_t width, const real *a, const real *b, real tau, real *h);
 
 /* The cross-entropy averaged over the n points; logits are replaced by its gradient times `scale`. *right gets the
    share of points at which the true type has the largest logit. */

@@ -1,16 +1,16 @@
 /*
- * vector.h - exp, log, log1p, tanh and erf of floats, as code that compilers make vectors of.
+ * vector.h - exp, log, log1p and tanh of floats, as code that compilers make vectors of.
  *
  * A call of a vector library costs as much as the work it does: its registers are saved around it, and nothing runs
- * beside it. Written into the loop, these take half the time. Without branches; within 4 units in the last place where
- * the processor multiplies and adds in one (test/unit_vector.c):
+ * beside it. Written into the loop, these take half the time. Without branches; within 4 units in the last place
+ * (test/unit_vector.c):
  *
  *     exp    2^n p(r), x = n ln 2 + r, |r| <= ln(2)/2; 0 below -87.3, and as at 88.3 above
  *     log    n ln 2 + log(1 + m), by s = m / (2 + m), for normal x > 0
  *     log1p  2 atanh(x / (2 + x)), for 0 <= x <= 1
- *     tanh   x p(x^2) / q(x^2), |x| cut to where it is 1; erf likewise
+ *     tanh   e / (2 + e), e = e^2x - 1 = (2^n - 1) + 2^n r p(r), 2x = n ln 2 + r
  *
- * The coefficients of p and q make the largest relative error smallest. Sums must be taken as they are written: not for
+ * The coefficients of p make the largest relative error smallest. Sums must be taken as they are written: not for
  * files compiled with -ffast-math.
  */
 #ifndef SMURF_OP_VECTOR_H
@@ -67,22 +67,13 @@ VECTOR_INLINE float vector_log1p(float x)
 
 VECTOR_INLINE float vector_tanh(float x)
 {
-    float y = x < -9.02f ? -9.02f : x > 9.02f ? 9.02f : x, t = y * y;
-    float p = 0.00349409739f + t * (2.05844408e-05f + t * 1.33202738e-08f);
-    float q = 0.0258713141f + t * (0.000328319264f + t * 7.76253444e-07f);
-    p = 1 + t * (0.13379772f + t * p);
-    q = 1 + t * (0.467130929f + t * q);
-    return y * p / q;
-}
-
-VECTOR_INLINE float vector_erf(float x)
-{
-    float y = x < -3.93f ? -3.93f : x > 3.93f ? 3.93f : x, t = y * y;
-    float p = 0.00377906184f + t * (0.000284791226f + t * 2.04200137e-06f);
-    float q = 0.0149963573f + t * (0.00116506976f + t * 3.80034871e-05f);
-    p = 1.12837911f + t * (0.190771833f + t * (0.0527886041f + t * p));
-    q = 1 + t * (0.502399862f + t * (0.114252448f + t * q));
-    return x > 3.9f ? 1 : x < -3.9f ? -1 : y * p / q;
+    const float magic = 12582912;
+    float y = x < -9.02f ? -9.02f : x > 9.02f ? 9.02f : x;
+    float rounded = y * 2.88539008f + magic, n = rounded - magic, r = y + y - n * 0.693147181f;
+    float p = 0.0416671571f + r * (0.00836978626f + r * 0.00138887538f);
+    p = r * (1 + r * (0.49999998f + r * (0.166664997f + r * p)));
+    float power = vector_of_bits((vector_bits(rounded) << 23) + 0x3f800000), e = (power - 1) + power * p;
+    return e / (2 + e);
 }
 
 #endif

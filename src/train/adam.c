@@ -1,5 +1,12 @@
-/* adam.c - see adam.h. */
+/*
+ * adam.c - see adam.h.
+ *
+ * Loops over weights are vector code (roots and quotients of vectors are as exact as single ones), so that what limits
+ * them is memory: small batches of a large model spend most of a step here.
+ */
 #include "train/adam.h"
+
+#include "base/clones.h"
 
 #include <math.h>
 
@@ -32,20 +39,35 @@ double smurf_gradient_norm(size_t n, const float *g, int threads)
     return sqrt(total);
 }
 
+/* What all weights of a step share. */
+struct rates {
+    float scale, rate, inverse; /* of the gradient; of the step and of the second moment, corrected for their start */
+};
+
+OP_CLONES
+static void move(size_t n, struct rates r, const float *restrict g, float *restrict m, float *restrict v,
+                 float *restrict w)
+{
+    const float b1 = 0.9f, b2 = 0.999f, eps = 1e-5f;
+    for (size_t i = 0; i < n; i++) {
+        float x = g[i] * r.scale;
+        m[i] = b1 * m[i] + (1 - b1) * x;
+        v[i] = b2 * v[i] + (1 - b2) * x * x;
+        w[i] -= r.rate * m[i] / (sqrtf(v[i] * r.inverse) + eps);
+    }
+}
+
 void smurf_adam_step(size_t n, uint64_t t, double rate, double factor, const float *g, float *m, float *v, float *w,
                      int threads)
 {
-    const float b1 = 0.9f, b2 = 0.999f, eps = 1e-5f, scale = (float)factor;
-    const float rate1 = (float)(rate / (1 - pow(0.9, (double)t))), inverse2 = (float)(1 / (1 - pow(0.999, (double)t)));
+    const struct rates r = {(float)factor, (float)(rate / (1 - pow(0.9, (double)t))),
+                            (float)(1 / (1 - pow(0.999, (double)t)))};
     size_t chunks = (n + CHUNK - 1) / CHUNK;
 #pragma omp parallel for schedule(static) num_threads(threads)
-    for (size_t c = 0; c < chunks; c++)
-        for (size_t i = c * CHUNK; i < end_of(n, c); i++) {
-            float x = g[i] * scale;
-            m[i] = b1 * m[i] + (1 - b1) * x;
-            v[i] = b2 * v[i] + (1 - b2) * x * x;
-            w[i] -= rate1 * m[i] / (sqrtf(v[i] * inverse2) + eps);
-        }
+    for (size_t c = 0; c < chunks; c++) {
+        size_t i = c * CHUNK;
+        move(end_of(n, c) - i, r, g + i, m + i, v + i, w + i);
+    }
 }
 
 void smurf_average_step(size_t n, double decay, const float *w, float *average, int threads)

@@ -4,15 +4,22 @@
  * Targets are cut into chunks that depend on their number only; each chunk has gradients of the shared weights (w, c
  * and the type map) of its own, which are added up in the order of chunks. Within a chunk, one target after the other:
  * its points, heads, losses and gradients stay in the caches of one core.
+ *
+ * Where types are asked for at one point of each target and there are many of them, the type map (types x width/2) does
+ * not stay there: then the types of TOGETHER targets are one product, and the map is read once for all of them.
  */
 #include "train/loss.h"
 
 #include "op/gap_head.h"
+#include "op/linear.h"
 #include "op/type_head.h"
 
 #include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
-enum { CHUNK = 8, CHUNKS_MOST = 16, ROWS_CHUNK = 24 };
+enum { CHUNK = 8, CHUNKS_MOST = 16, ROWS_CHUNK = 24, TOGETHER = 16 };
 
 static size_t chunks_of(size_t targets)
 {
@@ -22,12 +29,12 @@ static size_t chunks_of(size_t targets)
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* Scratch of one thread, for one target at a time. */
+/* Scratch of one thread, for one target at a time; types of one target at its points, or of several at one each. */
 struct desk {
     real *tau, *u, *u1, *u2, *g0, *g1, *g2; /* (points) */
     real *z;                                /* (width x points) */
-    real *h, *dh;                           /* (width/2 x points) */
-    real *logits;                           /* (types x points) */
+    real *h, *dh;                           /* (width/2 x points), or (TOGETHER x width/2) */
+    real *logits;                           /* (types x points), or (TOGETHER x types) */
 };
 
 struct memory {
@@ -46,16 +53,17 @@ static real *take(struct memory *m, real *base, size_t n)
     return piece;
 }
 
-static struct desk lay_out_desk(size_t width, size_t types, size_t points, real *base, size_t *size)
+static struct desk lay_out_desk(size_t width, size_t types, size_t points, bool at_truth, real *base, size_t *size)
 {
     struct memory m = {0};
     struct desk k;
+    size_t type_points = at_truth || points < TOGETHER ? TOGETHER : points;
     real **vectors[] = {&k.tau, &k.u, &k.u1, &k.u2, &k.g0, &k.g1, &k.g2};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = take(&m, base, points);
     k.z = take(&m, base, width * points);
-    k.h = take(&m, base, width / 2 * points);
-    k.dh = take(&m, base, width / 2 * points);
-    k.logits = take(&m, base, types * points);
+    k.h = take(&m, base, width / 2 * type_points);
+    k.dh = take(&m, base, width / 2 * type_points);
+    k.logits = take(&m, base, types * type_points);
     *size = m.used;
     return k;
 }
@@ -76,8 +84,8 @@ static void lay_out(struct memory *m, const struct model *model, const struct lo
     m->dh = take(m, base, n * d);
     m->shared_size = (d + 1 + types * half + types + 15) & ~(size_t)15;
     m->shared = take(m, base, CHUNKS_MOST * m->shared_size);
-    lay_out_desk(d, types, m->points, NULL, &m->desk_size);
-    m->desks = take(m, base, CHUNKS_MOST * m->desk_size);
+    lay_out_desk(d, types, m->points, config->type_at_truth, NULL, &m->desk_size);
+    m->desks = take(m, base, (size_t)threads * m->desk_size);
 }
 
 size_t OP(loss_memory)(const struct model *model, const struct loss_config *config, size_t n, int threads)
@@ -148,6 +156,12 @@ static void type_loss(const struct pass *p, const struct target *t, const struct
          (real *)p->m->d.type_a + t->row * half, (real *)p->m->d.type_b + t->row * half, g->type_w, g->type_c);
 }
 
+/* Types are asked for at the observed gap alone. */
+static bool at_truth(const struct pass *p)
+{
+    return !p->objective->perturbed || p->config->type_at_truth;
+}
+
 static void one_target(const struct pass *p, const struct target *t, const struct desk *k, const struct shared *g,
                        struct loss *out)
 {
@@ -157,29 +171,92 @@ static void one_target(const struct pass *p, const struct target *t, const struc
     time_loss(p, t, k, n, g, out);
     out->gaps++;
     if (t->censored) return;
-    if (!p->objective->perturbed || p->config->type_at_truth) {
+    if (at_truth(p)) {
+        if (p->model->shape.types >= TYPES_MANY) return; /* later, with others */
         k->tau[0] = (real)t->gap;
         n = 1;
     }
     type_loss(p, t, k, n, g, out);
 }
 
+/* ---- The types of several targets, at one point each ----------------------------------------- */
+
+/* From the gradient of the units h (m x width/2) to that of a and b. */
+static void units_back(const struct pass *p, const struct target *const *t, const struct desk *k, size_t m)
+{
+    size_t half = p->model->shape.width / 2;
+    for (size_t j = 0; j < m; j++) {
+        real *da = (real *)p->m->d.type_a + t[j]->row * half, *db = (real *)p->m->d.type_b + t[j]->row * half;
+        for (size_t i = 0; i < half; i++) {
+            real h = k->h[j * half + i];
+            db[i] = k->dh[j * half + i] * (1 - h * h);
+            da[i] = db[i] * (real)t[j]->gap;
+        }
+    }
+}
+
+/* Targets t[0 .. m-1], m <= TOGETHER. Everything lies target by target here. */
+static void type_losses(const struct pass *p, const struct target *const *t, size_t m, const struct desk *k,
+                        const struct shared *g, struct loss *out)
+{
+    size_t half = p->model->shape.width / 2, types = p->model->shape.types;
+    const real *w = p->slab + p->model->head.type_w, *c = p->slab + p->model->head.type_c;
+    for (size_t j = 0; j < m; j++) {
+        size_t row = t[j]->row * half;
+        const real *a = (const real *)p->m->c.type_a + row, *b = (const real *)p->m->c.type_b + row;
+        OP(type_head_units)(half, a, b, (real)t[j]->gap, k->h + j * half);
+    }
+    OP(linear_forward)(m, half, types, k->h, w, c, k->logits);
+    for (size_t j = 0; j < m; j++) {
+        double right;
+        out->type += OP(type_head_loss)(types, 1, t[j]->type, p->config->smoothing, 1, k->logits + j * types, &right);
+        out->right += right;
+        out->typed++;
+    }
+    if (!p->backward) return;
+    OP(linear_backward)(m, half, types, k->logits, w, 0, k->dh);
+    OP(linear_gradient)(m, half, types, k->h, k->logits, 0, types, g->type_w, g->type_c);
+    units_back(p, t, k, m);
+}
+
+static void many_types(const struct pass *p, const struct target *t, size_t n, const struct desk *k,
+                       const struct shared *g, struct loss *out)
+{
+    const struct target *some[TOGETHER];
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!t[i].censored) some[m++] = &t[i];
+        if (m == TOGETHER || (m && i + 1 == n)) type_losses(p, some, m, k, g, out), m = 0;
+    }
+}
+
 /* ---- The batch ------------------------------------------------------------------------------- */
+
+static size_t thread_number(void)
+{
+#ifdef _OPENMP
+    return (size_t)omp_get_thread_num();
+#else
+    return 0;
+#endif
+}
 
 static struct loss all_targets(const struct pass *p, const struct batch *batch)
 {
     struct memory *m = p->m;
-    size_t chunks = chunks_of(batch->targets), d = p->model->shape.width;
+    size_t chunks = chunks_of(batch->targets), d = p->model->shape.width, types = p->model->shape.types;
     struct loss part[CHUNKS_MOST] = {{0}}, sum = {0};
     if (p->backward) memset(m->shared, 0, chunks * m->shared_size * sizeof *m->shared);
 #pragma omp parallel for schedule(static) num_threads(p->run->threads)
     for (size_t c = 0; c < chunks; c++) {
         size_t unused;
-        struct desk desk = lay_out_desk(d, p->model->shape.types, m->points, m->desks + c * m->desk_size, &unused);
+        real *own = m->desks + thread_number() * m->desk_size;
+        struct desk desk = lay_out_desk(d, types, m->points, p->config->type_at_truth, own, &unused);
         struct shared shared = shared_of(p, m->shared + c * m->shared_size);
-        size_t to = op_chunk_start(batch->targets, chunks, c + 1);
-        for (size_t i = op_chunk_start(batch->targets, chunks, c); i < to; i++)
-            one_target(p, &batch->target[i], &desk, &shared, &part[c]);
+        size_t from = op_chunk_start(batch->targets, chunks, c), to = op_chunk_start(batch->targets, chunks, c + 1);
+        for (size_t i = from; i < to; i++) one_target(p, &batch->target[i], &desk, &shared, &part[c]);
+        if (types >= TYPES_MANY && at_truth(p))
+            many_types(p, batch->target + from, to - from, &desk, &shared, &part[c]);
     }
     for (size_t c = 0; c < chunks; c++) {
         sum.time += part[c].time;

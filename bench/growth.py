@@ -1,0 +1,210 @@
+"""The section of doc/performance.md on how training grows with each size, and its picture doc/growth.svg; see growth.c.
+
+Slopes are those of log time, or log memory, against the log of the size, between the last two points of a series: where
+what grows fastest has taken over.
+"""
+
+import json
+import math
+import subprocess
+
+CUT = 64  # events of a sequence in the series "length, cut"
+
+WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 240, 210, 52, 44, 10, 36  # of a panel
+COLOURS = ["#1b6ca8", "#c8553d", "#3a7d44", "#7b5ea7"]
+
+
+def benchmark(build):
+    run = subprocess.run([build / "bench" / "bench_growth"], check=True, stdout=subprocess.PIPE, text=True)
+    return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+def curve(rows, series, field="seconds"):
+    return [(row["x"], row[field]) for row in rows if row["series"] == series]
+
+
+def cut(rows, field="seconds"):
+    """All but the attention of a long sequence, against the number of events."""
+    return [(CUT * x, y) for x, y in curve(rows, "length, cut", field)]
+
+
+def attention(rows):
+    """What one long sequence costs more than the same events in short ones, where that is a tenth of it or more."""
+    return [(x, y - rest) for (x, y), (_, rest) in zip(curve(rows, "length"), cut(rows)) if y > 1.1 * rest]
+
+
+def slope(points):
+    (x0, y0), (x1, y1) = points[-2:]
+    return math.log(y1 / y0) / math.log(x1 / x0)
+
+
+def checks(rows):
+    """(what, slope or ratio, the most it may be)"""
+    return [
+        ("attention, time against length", slope(attention(rows)), 2.2),
+        ("memory against length", slope(curve(rows, "length", "memory_mb")), 1.1),
+        ("all but attention, time against events", slope(cut(rows)), 1.15),
+        ("time against types, default", slope(curve(rows, "types, default")), 1.1),
+        ("time against types, published settings", slope(curve(rows, "types, paper")), 1.1),
+        ("memory against types, published settings", slope(curve(rows, "types, paper", "memory_mb")), 1.1),
+        ("forecast of the gap, time against types", slope(curve(rows, "types, forecast of the gap")), 0.2),
+        ("time against points, published settings", slope(curve(rows, "points, paper")), 1.1),
+        ("time against points with 10,000 types, default", slope(curve(rows, "points, 10,000 types")), 0.5),
+        ("memory against points, published settings", slope(curve(rows, "points, paper", "memory_mb")), 0.5),
+        ("time against width", slope(curve(rows, "width")), 2.1),
+        ("time against batch", slope(curve(rows, "batch")), 1.1),
+    ]
+
+
+def misses(rows):
+    """Targets that were not met, in words."""
+    return [f"{what}: slope {got:.2f}, {most} is allowed" for what, got, most in checks(rows) if not got <= most]
+
+
+# ---- The picture -----------------------------------------------------------------------------------
+
+
+def scale(values):
+    """Ends of a log axis with some room, and its ticks: powers of ten, or 1, 2, 5 where these are too few."""
+    low, high = math.log10(min(values)), math.log10(max(values))
+    room = 0.06 * (high - low) + 0.02
+    low, high = low - room, high + room
+    for steps in ((1,), (1, 2, 5)):
+        ticks = [step * 10.0**k for k in range(math.floor(low), math.ceil(high) + 1) for step in steps]
+        ticks = [tick for tick in ticks if low <= math.log10(tick) <= high]
+        if len(ticks) > 1:
+            break
+    return low, high, ticks
+
+
+def short(value, units):
+    """A round number with the unit it reads best in."""
+    for size, unit in units:
+        if value >= 0.999 * size:
+            return f"{value / size:.0f}{unit}"
+    return f"{value:g}"
+
+
+SECONDS = [(1, " s"), (1e-3, " ms"), (1e-6, " µs")]
+MEGABYTES = [(1e3, " GB"), (1, " MB")]
+COUNT = [(1e6, "M"), (1e3, "k"), (1, "")]
+
+
+def panel(left, top, title, axis, units, curves):
+    """One small diagram, log-log; curves: (label, points)."""
+    x0, x1, across = scale([x for _, points in curves for x, _ in points])
+    y0, y1, up = scale([y for _, points in curves for _, y in points])
+    wide, high = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
+
+    def at(x, y):
+        return left + LEFT + wide * (math.log10(x) - x0) / (x1 - x0), top + TOP + high * (1 - (math.log10(y) - y0) / (y1 - y0))
+
+    out = [f'<text x="{left + LEFT}" y="{top + 14}" class="title">{title}</text>']
+    for tick in across:
+        x, y = at(tick, 10**y0)
+        out.append(f'<path d="M{x:.1f} {y:.1f}V{y - high:.1f}" class="grid"/><text x="{x:.1f}" y="{y + 14:.1f}" class="mid">{short(tick, COUNT)}</text>')
+    for tick in up:
+        x, y = at(10**x0, tick)
+        out.append(f'<path d="M{x:.1f} {y:.1f}H{x + wide:.1f}" class="grid"/><text x="{x - 5:.1f}" y="{y + 4:.1f}" class="end">{short(tick, units)}</text>')
+    out.append(f'<path d="M{left + LEFT} {top + TOP}v{high}h{wide}" class="axis"/>')
+    out.append(f'<text x="{left + LEFT + wide / 2}" y="{top + HEIGHT - 6}" class="mid">{axis}</text>')
+    for (_, points), colour in zip(curves, COLOURS):
+        places = [at(x, y) for x, y in points]
+        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+        out.append(f'<polyline points="{line}" stroke="{colour}"/>')
+        out += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{colour}"/>' for x, y in places]
+    for i, (label, _) in enumerate(curves):
+        x, y = left + LEFT + wide / 2 * (i % 2), top + 27 + 12 * (i // 2)
+        out.append(f'<text x="{x:.1f}" y="{y}" fill="{COLOURS[i]}">{label}</text>')
+    return out
+
+
+def panels(rows):
+    def fitted(label, points):
+        return f"{label} {slope(points):.2f}", points
+
+    def one(series, label, field="seconds"):
+        return fitted(label, curve(rows, series, field))
+
+    threads = curve(rows, "threads")
+    return [
+        ("time against length", "events of one sequence", SECONDS, [fitted("attention", attention(rows)), fitted("all else", cut(rows))]),
+        ("memory against length", "events of one sequence", MEGABYTES, [one("length", "slope", "memory_mb")]),
+        (
+            "time against types",
+            "types",
+            SECONDS,
+            [one("types, default", "default"), one("types, paper", "published"), one("types, thp", "THP"), one("types, forecast", "forecast")],
+        ),
+        ("memory against types", "types", MEGABYTES, [one("types, default", "default", "memory_mb"), one("types, paper", "published", "memory_mb")]),
+        ("time against points", "points of each event", SECONDS, [one("points, default", "default"), one("points, paper", "published"), one("points, 10,000 types", "default, 10k types")]),
+        ("time against width", "width of the model", SECONDS, [one("width", "slope")]),
+        ("time against batch", "sequences of 64 events", SECONDS, [one("batch", "slope")]),
+        ("time against threads", "threads", SECONDS, [("wall clock", threads)]),
+    ]
+
+
+def picture(rows, columns=4):
+    all_panels = panels(rows)
+    wide, high = columns * WIDTH + 10, -(-len(all_panels) // columns) * HEIGHT + 6
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" width="{wide}" height="{high}" font-family="sans-serif" font-size="10.5" fill="#333">',
+        "<style>.title{font-weight:bold;font-size:12px}.mid{text-anchor:middle}.end{text-anchor:end}.grid{stroke:#ddd}.axis{stroke:#888;fill:none}polyline{fill:none;stroke-width:1.6}</style>",
+        f'<rect width="{wide}" height="{high}" fill="#fff"/>',
+    ]
+    for i, (title, axis, units, curves) in enumerate(all_panels):
+        out += panel(i % columns * WIDTH, i // columns * HEIGHT + 4, title, axis, units, curves)
+    return "\n".join([*out, "</svg>", ""])
+
+
+# ---- The section -----------------------------------------------------------------------------------
+
+
+def table(rows):
+    lines = ["| series | from | to | seconds | memory, MB | slope of time |", "|---|---|---|---|---|---|"]
+    names = list(dict.fromkeys(row["series"] for row in rows))
+    for name in names:
+        time, memory = curve(rows, name), curve(rows, name, "memory_mb")
+        held = f"{memory[0][1]:.0f} to {memory[-1][1]:.0f}" if memory[-1][1] > 0 else ""
+        lines.append(f"| {name} | {time[0][0]:,} | {time[-1][0]:,} | {time[0][1]:.2g} to {time[-1][1]:.2g} | {held} | {slope(time):.2f} |")
+    return lines
+
+
+def types_lines(rows):
+    last = {name: curve(rows, f"types, {name}")[-1][1] for name in ("default", "paper", "thp", "forecast", "forecast of the gap")}
+    first = {name: curve(rows, f"types, {name}")[0][1] for name in ("default", "paper")}
+    return [
+        "What many types cost. With the default settings the types of an event are asked for once, at its true gap, so a step costs points × width + types × width/2",
+        f"an event, never points × types: 10,000 types take {last['default'] / first['default']:.1f} times as long as 2. The published settings ask for the types at each of 100 perturbed gaps, as the",
+        f"authors' program does: points × types × width/2 and points × types exponentials an event, {last['paper'] / first['paper']:.0f} times as long; the setting `type-loss` at `truth` brings that down to the default's.",
+        "THP and the other rivals have one intensity for each type and sum them at every point of their integrals: points × types"
+        f" exponentials an event ({last['thp']:.2f} s a step",
+        "with 10,000 types), which is what these models are; so is holding an intensity of each type for each event of a batch. The law of a gap, its quantiles, CRPS and draws see no types at all"
+        f" ({1e6 * last['forecast of the gap']:.0f} µs a forecast at any number); probabilities of the",
+        f"next event's type are a mean over 32 gaps of the law, 32 × types × width/2 ({1e3 * last['forecast']:.1f} ms with 10,000), in `smurf eval` over 20 and the true one. Memory: logits of one event at its points, or of 16 events at one",
+        "point, are all that is held at a time, by each thread; beside them 16 partial gradients of the map to the types, whatever the batch.",
+    ]
+
+
+def section(rows):
+    threads = curve(rows, "threads")
+    return [
+        "## How it grows",
+        "",
+        "A step of a small StackOverflow (2 layers, 64 wide, 22 types, 4 sequences of 64 events, one thread), one size varied and the others held; one process a point. The lengths are of a model",
+        "with one layer and one head of 16. Numbers beside names are slopes between the last two points: 1 is linear, 2 quadratic.",
+        "",
+        "![time and memory against length, types, points, width, batch and threads](growth.svg)",
+        "",
+        *table(rows),
+        "",
+        "`length, cut` counts sequences of 64 events: the same events without a long sequence, so what it lacks of `length` is attention. `points` are perturbations, or nodes of the quadrature.",
+        "",
+        "| slope | is | may be |",
+        "|---|---|---|",
+        *[f"| {what} | {got:.2f} | {most} |" for what, got, most in checks(rows)],
+        "",
+        f"On 16 sequences {threads[-1][0]} threads are {threads[0][1] / threads[-1][1]:.2f} times as fast as one.",
+        "",
+        *types_lines(rows),
+    ]

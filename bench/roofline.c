@@ -1,0 +1,502 @@
+/*
+ * roofline.c - how near each op of a training step comes to what the machine can do, for each preset; one thread.
+ *
+ *     bench_roofline     prints one JSON object a line: peaks, then ops and whole steps
+ *
+ *     ideal = max(operations / sgemm + sum over functions of evaluations / peak, bytes / bandwidth)
+ *     share = ideal / measured
+ *
+ * Peaks are measured in the same run (peaks.h). Operations (a multiply-add is two), evaluations of functions and bytes
+ * are counted by formula from the shapes, below. Bytes are those of arrays that must be read or written once a call;
+ * the bandwidth is that of the smallest measured store that the arrays of a call fit in. Every op is called as often,
+ * and in the same pieces, as a step calls it, forward and backward. Masks of dropout are integer work, which no peak
+ * stands for: only the bytes of the tensors they are laid on count.
+ */
+#include "peaks.h"
+#include "step.h"
+
+#include "op/attention.h"
+#include "op/dropout.h"
+#include "op/embed.h"
+#include "op/gap_head.h"
+#include "op/linear.h"
+#include "op/norm.h"
+#include "op/type_head.h"
+
+/* ---- Shapes ---------------------------------------------------------------------------------- */
+
+struct preset {
+    const char *name;
+    size_t types, length; /* of the data set: the mean length of a sequence */
+    int rounds;
+};
+
+/* What is counted from. All of them are whole numbers. */
+struct shape {
+    double n, targets, pairs;                  /* events, predicted ones, pairs that attention sees */
+    double layers, d, hw, heads, inner, types; /* hw: of all heads together */
+    double points, type_points;                /* of the gap head and of the type head, each target */
+    double params;
+    bool slope, gelu, gap_feature, averaged; /* slope: the objective needs u' */
+};
+
+/* What a step asks of an op, all its calls together. */
+struct count {
+    double flops, function[FUNCTIONS], bytes, calls;
+};
+
+enum { FLOAT = sizeof(float), BLOCK = 32, ROWS_CHUNK = 24 };
+
+/* Room for what ops read and write, and the step they belong to. */
+struct bench {
+    struct step step;
+    struct shape shape;
+    float *x, *y, *u, *v,
+        *dropped;              /* (n x widest): inputs x and u, outputs y and v; one that is dropped over and over */
+    float *w;                  /* as many as parameters */
+    float *q[8], *lse, *delta; /* (n x hw), (n x heads) */
+    float *scratch;            /* of attention */
+    float *tau, *at[6], *z, *h, *dh, *logits; /* of one target */
+    float *gap_h;
+    struct head_coefficients c, g;
+};
+
+static float *numbers(size_t n)
+{
+    float *x = room(n * sizeof *x);
+    for (size_t i = 0; i < n; i++) x[i] = (float)((double)(i * 2654435761u % 1000) / 1000 - 0.5);
+    return x;
+}
+
+static struct head_coefficients coefficients(size_t n, size_t d)
+{
+    return (struct head_coefficients){numbers(n * d), numbers(n * d), numbers(n * d / 2), numbers(n * d / 2)};
+}
+
+static void bench_open(struct bench *b, const struct preset *p)
+{
+    smurf_train_config c = settings_of(p->name);
+    step_open(&b->step, &c, p->types, c.batch, p->length, 1);
+    const struct encoder_shape *e = &b->step.model.shape;
+    struct target first = b->step.batch.target[0];
+    size_t n = b->step.batch.input.n, hw = e->heads * e->head_width, widest = e->inner;
+    size_t points = b->step.objective->count(&b->step.loss.objective, &first);
+    double length = (double)p->length;
+    b->shape = (struct shape){.n = (double)n,
+                              .targets = (double)b->step.batch.targets,
+                              .pairs = (double)c.batch * length * (length + 1) / 2,
+                              .layers = (double)e->layers,
+                              .d = (double)e->width,
+                              .hw = (double)hw,
+                              .heads = (double)e->heads,
+                              .inner = (double)e->inner,
+                              .types = (double)e->types,
+                              .points = (double)points,
+                              .type_points = c.type_at_truth ? 1 : (double)points,
+                              .params = (double)b->step.model.params.total,
+                              .slope = b->step.objective->order(&b->step.loss.objective) > 0,
+                              .gelu = e->activation == ACTIVATION_GELU,
+                              .gap_feature = e->gap_feature,
+                              .averaged = b->step.average > 0};
+    if (hw > widest) widest = hw;
+    b->x = numbers(n * widest), b->y = numbers(n * widest), b->u = numbers(n * widest), b->v = numbers(n * widest);
+    b->dropped = numbers(n * widest);
+    b->w = numbers(b->step.model.params.total);
+    for (int i = 0; i < 8; i++) b->q[i] = numbers(n * hw);
+    b->lse = numbers(n * e->heads), b->delta = numbers(n * e->heads);
+    b->scratch = numbers(smurf_attention_scratch_f32(e->heads, e->head_width, 1));
+    b->tau = numbers(points);
+    for (int i = 0; i < 6; i++) b->at[i] = numbers(points);
+    b->z = numbers(e->width * points), b->h = numbers(e->width * points), b->dh = numbers(e->width * points);
+    b->logits = numbers(e->types * points);
+    b->gap_h = numbers(n * GAP_UNITS);
+    b->c = coefficients(n, e->width), b->g = coefficients(n, e->width);
+}
+
+static const struct op_run still = {1, 1, 1};
+
+/* Rows are handed to the maps in these pieces. */
+static size_t pieces(const struct bench *b)
+{
+    return op_chunks(b->step.batch.input.n, ROWS_CHUNK);
+}
+
+/* ---- Maps of the encoder ---------------------------------------------------------------------- */
+
+static void one_map(struct bench *b, size_t in, size_t out, const float *w, const float *bias)
+{
+    size_t n = b->step.batch.input.n, chunks = pieces(b);
+    for (size_t c = 0; c < chunks; c++) {
+        size_t i = op_chunk_start(n, chunks, c), rows = op_chunk_start(n, chunks, c + 1) - i;
+        smurf_linear_forward_f32(rows, in, out, b->x + i * in, w, bias, b->y + i * out);
+    }
+    for (size_t c = 0; c < chunks; c++) {
+        size_t i = op_chunk_start(n, chunks, c), rows = op_chunk_start(n, chunks, c + 1) - i;
+        smurf_linear_backward_f32(rows, in, out, b->u + i * out, w, 0, b->v + i * in);
+    }
+    for (size_t from = 0; from < out; from += BLOCK)
+        smurf_linear_gradient_f32(n, in, out, b->x, b->u, from, from + BLOCK < out ? from + BLOCK : out,
+                                  b->step.gradient, bias ? b->step.gradient + in * out : NULL);
+}
+
+static void maps(void *data)
+{
+    struct bench *b = data;
+    const struct encoder_shape *e = &b->step.model.shape;
+    size_t d = e->width, hw = e->heads * e->head_width;
+    for (size_t l = 0; l < e->layers; l++) {
+        const struct encoder_layer *at = &b->step.model.encoder.layer[l];
+        one_map(b, d, hw, b->w + at->query, NULL);
+        one_map(b, d, hw, b->w + at->key, NULL);
+        one_map(b, d, hw, b->w + at->value, NULL);
+        one_map(b, hw, d, b->w + at->out, b->w + at->out_bias);
+        one_map(b, d, e->inner, b->w + at->inner, b->w + at->inner_bias);
+        one_map(b, e->inner, d, b->w + at->outer, b->w + at->outer_bias);
+    }
+}
+
+/* A map there, back, and its gradient: three products. The weights are read twice, their gradient read and written. */
+static struct count map_count(double n, double in, double out)
+{
+    return (struct count){.flops = 6 * n * in * out, .bytes = FLOAT * (3 * n * (in + out) + 4 * in * out), .calls = 3};
+}
+
+static struct count maps_count(const struct shape *s)
+{
+    struct count a = map_count(s->n, s->d, s->hw), f = map_count(s->n, s->d, s->inner);
+    return (struct count){.flops = s->layers * (4 * a.flops + 2 * f.flops),
+                          .bytes = s->layers * (4 * a.bytes + 2 * f.bytes),
+                          .calls = s->layers * 18};
+}
+
+/* ---- Attention -------------------------------------------------------------------------------- */
+
+static void attention(void *data)
+{
+    struct bench *b = data;
+    const struct encoder_shape *e = &b->step.model.shape;
+    const struct op_rows *rows = &b->step.batch.input.rows;
+    const struct op_dropout drop = {e->dropout, 3};
+    float **q = b->q;
+    for (size_t l = 0; l < e->layers; l++) {
+        smurf_attention_forward_f32(&still, rows, e->heads, e->head_width, drop, q[0], q[1], q[2], q[3], b->lse,
+                                    b->scratch);
+        smurf_attention_backward_f32(&still, rows, e->heads, e->head_width, drop, q[0], q[1], q[2], q[3], b->lse, q[4],
+                                     q[5], q[6], q[7], b->delta, b->scratch);
+    }
+}
+
+/* Two products forward, five backward; weights are made in both; q, k, v, out, then those, dout and three gradients. */
+static struct count attention_count(const struct shape *s)
+{
+    return (struct count){.flops = s->layers * s->pairs * s->hw * 2 * 7,
+                          .function[EXP] = s->layers * s->pairs * s->heads * 2,
+                          .bytes = s->layers * FLOAT * s->n * s->hw * (4 + 8),
+                          .calls = s->layers * 2};
+}
+
+/* ---- What works element by element ------------------------------------------------------------ */
+
+static void activation(void *data)
+{
+    struct bench *b = data;
+    const struct encoder_shape *e = &b->step.model.shape;
+    size_t size = b->step.batch.input.n * e->inner;
+    for (size_t l = 0; l < e->layers; l++) {
+        smurf_activation_forward_f32(e->activation, size, b->x, b->y);
+        smurf_activation_backward_f32(e->activation, size, b->x, b->u, b->v);
+    }
+}
+
+static struct count activation_count(const struct shape *s)
+{
+    double size = s->layers * s->n * s->inner;
+    return (struct count){.flops = s->gelu ? size * (4 + 11) : size * 3,
+                          .function[ERF] = s->gelu ? 2 * size : 0,
+                          .function[EXP] = s->gelu ? size : 0,
+                          .bytes = FLOAT * size * (2 + 4),
+                          .calls = 2 * s->layers};
+}
+
+static void norms(void *data)
+{
+    struct bench *b = data;
+    size_t n = b->step.batch.input.n, d = b->step.model.shape.width;
+    for (size_t i = 0; i < 2 * b->step.model.shape.layers; i++) {
+        smurf_norm_forward_f32(n, d, NORM_EPS, b->x, b->w, b->w, b->y);
+        smurf_norm_backward_f32(n, d, NORM_EPS, b->x, b->w, b->u, b->v);
+        smurf_norm_gradient_f32(n, d, NORM_EPS, b->x, b->u, b->step.gradient, b->step.gradient + d);
+    }
+}
+
+/* The mean and variance of a row are made three times, 4 operations an element; then 4, 11 and 4. */
+static struct count norms_count(const struct shape *s)
+{
+    double size = 2 * s->layers * s->n * s->d;
+    return (struct count){
+        .flops = size * (3 * 4 + 4 + 11 + 4), .bytes = FLOAT * size * (2 + 3 + 2), .calls = 6 * s->layers};
+}
+
+/* As drop_rows of encoder.c. */
+static void drop(const struct bench *b, size_t d, float *x, float *also)
+{
+    enum { PIECE = 2048 };
+    float factor[PIECE];
+    const struct op_dropout rate = {b->step.model.shape.dropout, 3};
+    size_t n = b->step.batch.input.n, rows = PIECE / d;
+    if (!(rate.rate > 0)) return;
+    for (size_t i = 0; i < n; i += rows) {
+        size_t r = n - i < rows ? n - i : rows;
+        smurf_dropout_tile_f32(&still, rate, i * d, d, r, d, factor, d);
+        for (size_t k = 0; k < r * d; k++) x[i * d + k] *= factor[k];
+        for (size_t k = 0; also && k < r * d; k++) also[i * d + k] *= factor[k];
+    }
+}
+
+static void dropout(void *data)
+{
+    struct bench *b = data;
+    for (size_t l = 0; l < b->step.model.shape.layers; l++) {
+        for (int i = 0; i < 4; i++) drop(b, b->step.model.shape.width, b->dropped, NULL);
+        drop(b, b->step.model.shape.inner, b->dropped, NULL);
+        drop(b, b->step.model.shape.inner, b->dropped, b->y);
+    }
+}
+
+static struct count dropout_count(const struct shape *s)
+{
+    double size = s->layers * s->n * (4 * s->d + 3 * s->inner);
+    return (struct count){.flops = size, .bytes = FLOAT * size * 2, .calls = 6 * s->layers};
+}
+
+/* ---- Heads ------------------------------------------------------------------------------------ */
+
+static void head_maps(void *data)
+{
+    struct bench *b = data;
+    const struct head_params *at = &b->step.model.head;
+    size_t n = b->step.batch.input.n, d = b->step.model.shape.width, chunks = pieces(b);
+    for (size_t c = 0; c < chunks; c++) {
+        size_t i = op_chunk_start(n, chunks, c), rows = op_chunk_start(n, chunks, c + 1) - i;
+        smurf_head_forward_f32(at, b->w, d, i, rows, b->x, &b->c);
+    }
+    for (size_t c = 0; c < chunks; c++) {
+        size_t i = op_chunk_start(n, chunks, c), rows = op_chunk_start(n, chunks, c + 1) - i;
+        smurf_head_backward_f32(at, b->w, d, i, rows, &b->c, &b->g, b->v);
+    }
+    for (int which = 0; which < 4; which++) smurf_head_gradient_f32(at, d, n, which, b->x, &b->g, b->step.gradient);
+}
+
+static struct count head_maps_count(const struct shape *s)
+{
+    struct count wide = map_count(s->n, s->d, s->d), half = map_count(s->n, s->d, s->d / 2);
+    return (struct count){.flops = 2 * wide.flops + 2 * half.flops + 3 * s->n * 1.5 * s->d,
+                          .function[TANH] = s->n * 1.5 * s->d,
+                          .bytes = 2 * wide.bytes + 2 * half.bytes,
+                          .calls = 12};
+}
+
+static void gap_head(void *data)
+{
+    struct bench *b = data;
+    size_t d = b->step.model.shape.width, n = (size_t)b->shape.points;
+    const float *a = b->c.a, *c = b->c.b;
+    float bias = 0;
+    int order = b->shape.slope;
+    for (size_t i = 0; i < b->step.batch.targets; i++) {
+        smurf_gap_head_forward_f32(order, d, a + i * d, c + i * d, b->w, 0, b->tau, n, b->z, b->at[0], b->at[1], NULL);
+        smurf_gap_head_backward_f32(order, d, a + i * d, c + i * d, b->w, b->tau, n, b->z, b->at[2], b->at[3], NULL,
+                                    (float *)b->g.a + i * d, (float *)b->g.b + i * d, b->dh, &bias);
+    }
+}
+
+/* An argument and two sums forward, four sums backward; without u', one and three. Points stay in the nearest cache. */
+static struct count gap_head_count(const struct shape *s)
+{
+    double size = s->targets * s->points * s->d;
+    return (struct count){.flops = size * (s->slope ? 2 + 6 + 13 : 2 + 2 + 8),
+                          .function[TANH] = size,
+                          .bytes = FLOAT * s->targets * 4 * s->d,
+                          .calls = 2};
+}
+
+static void type_head(void *data)
+{
+    struct bench *b = data;
+    size_t half = b->step.model.shape.width / 2, n = (size_t)b->shape.type_points, types = b->step.model.shape.types;
+    const float *a = b->c.type_a, *c = b->c.type_b;
+    double right;
+    for (size_t i = 0; i < b->step.batch.targets; i++) {
+        smurf_type_head_forward_f32(types, half, a + i * half, c + i * half, b->w, b->w, b->tau, n, b->h, b->logits);
+        smurf_type_head_loss_f32(types, n, 1, b->step.loss.smoothing, 1, b->logits, &right);
+        smurf_type_head_backward_f32(types, half, a + i * half, b->w, b->tau, n, b->h, b->logits, b->dh,
+                                     (float *)b->g.type_a + i * half, (float *)b->g.type_b + i * half, b->step.gradient,
+                                     b->z);
+    }
+}
+
+/* Three products; of each logit a maximum, difference, sum, scale and sum again. */
+static struct count type_head_count(const struct shape *s)
+{
+    double points = s->targets * s->type_points, half = s->d / 2;
+    return (struct count){.flops = points * (6 * s->types * half + 5 * s->types + (2 + 6) * half),
+                          .function[TANH] = points * half,
+                          .function[EXP] = points * s->types,
+                          .function[LOG] = points,
+                          .bytes = FLOAT * (s->targets * 4 * half + 4 * s->types * half),
+                          .calls = 2};
+}
+
+static void objective(void *data)
+{
+    struct bench *b = data;
+    const struct objective_config *config = &b->step.loss.objective;
+    size_t n = (size_t)b->shape.points;
+    for (size_t i = 0; i < b->step.batch.targets; i++) {
+        const struct target *t = &b->step.batch.target[i];
+        b->step.objective->place(config, &still, t, n, b->tau);
+        b->step.objective->loss(config, t, n, b->tau, b->at[0], b->at[1], NULL, b->at[2], b->at[3], NULL);
+    }
+}
+
+/* softplus takes exp and log; normal noise half a log and one sine or cosine a number. */
+static struct count objective_count(const struct shape *s)
+{
+    double size = s->targets * s->points;
+    return (struct count){.flops = size * (s->slope ? 40 : 14),
+                          .function[EXP] = size,
+                          .function[LOG] = size * (s->slope ? 1.5 : 1),
+                          .function[SINE] = s->slope ? size : 0,
+                          .calls = 1};
+}
+
+/* ---- Ends of the encoder, and the step of the weights ----------------------------------------- */
+
+static void encodings(void *data)
+{
+    struct bench *b = data;
+    const struct encoder_input *in = &b->step.batch.input;
+    size_t d = b->step.model.shape.width;
+    float dh[GAP_UNITS], *to = b->step.gradient;
+    smurf_temporal_forward_f32(in->n, d, in->time, b->y);
+    smurf_embed_forward_f32(in->n, d, in->type, b->w, b->v);
+    smurf_embed_gradient_f32(in->n, d, in->type, b->u, to);
+    if (!b->shape.gap_feature) return;
+    smurf_gap_feature_forward_f32(in->n, d, GAP_UNITS, in->gap, b->w, b->w, b->w, b->gap_h, b->v);
+    smurf_gap_feature_gradient_f32(in->n, d, GAP_UNITS, in->gap, b->w, b->gap_h, b->u, to, to, to, dh);
+}
+
+/* A sine or cosine in double each element; embeddings read and written, their gradient added to. */
+static struct count encodings_count(const struct shape *s)
+{
+    double size = s->n * s->d, gap = s->gap_feature ? GAP_UNITS : 0;
+    return (struct count){.flops = size * (2 + 6 * gap),
+                          .function[SINE64] = size,
+                          .function[TANH] = s->n * gap,
+                          .bytes = FLOAT * size * (1 + 2 + 3 + (gap > 0 ? 3 : 0)),
+                          .calls = gap > 0 ? 5 : 3};
+}
+
+static void update(void *data)
+{
+    struct bench *b = data;
+    struct step *s = &b->step;
+    size_t n = s->model.params.total;
+    memset(s->gradient, 0, n * sizeof *s->gradient);
+    double norm = smurf_gradient_norm(n, s->gradient, 1);
+    smurf_adam_step(n, ++s->done, 1e-4, norm > 1 ? 0.5 : 1, s->gradient, s->first, s->second, s->weight, 1);
+    if (s->average > 0) smurf_average_step(n, s->average, s->weight, s->mean, 1);
+}
+
+/* Gradients set to zero and read for the norm; g, m, v, w read and three of them written; the average. */
+static struct count update_count(const struct shape *s)
+{
+    return (struct count){.flops = s->params * (2 + 12 + (s->averaged ? 3 : 0)),
+                          .bytes = FLOAT * s->params * (1 + 1 + 7 + (s->averaged ? 3 : 0)),
+                          .calls = s->averaged ? 3 : 2};
+}
+
+/* ---- Everything ------------------------------------------------------------------------------ */
+
+static const struct op {
+    const char *name;
+    void (*run)(void *bench);
+    struct count (*count)(const struct shape *shape);
+} ops[] = {
+    {"encoder maps", maps, maps_count},
+    {"attention", attention, attention_count},
+    {"activation", activation, activation_count},
+    {"layer norm", norms, norms_count},
+    {"dropout", dropout, dropout_count},
+    {"coefficient maps", head_maps, head_maps_count},
+    {"gap head", gap_head, gap_head_count},
+    {"type head", type_head, type_head_count},
+    {"objective", objective, objective_count},
+    {"encodings", encodings, encodings_count},
+    {"Adam", update, update_count},
+};
+enum { OPS = sizeof ops / sizeof *ops };
+
+struct ideal {
+    double products, functions, memory; /* seconds */
+};
+
+static struct ideal ideal_of(const struct count *c, const struct peaks *peaks)
+{
+    struct ideal out = {.products = c->flops / (1e9 * peaks->gflops)};
+    int store = NEAR;
+    while (store < FAR && c->bytes / c->calls > (double)peaks->size[store]) store++;
+    out.memory = c->bytes / peaks->bytes[store];
+    for (int f = 0; f < FUNCTIONS; f++) out.functions += c->function[f] / peaks->per_second[f];
+    return out;
+}
+
+static double least_of(const struct ideal *i)
+{
+    return fmax(i->products + i->functions, i->memory);
+}
+
+static const char *bound_of(const struct ideal *i)
+{
+    if (i->memory > i->products + i->functions) return "memory";
+    return i->functions > i->products ? "functions" : "products";
+}
+
+static void one_preset(const struct preset *p, const struct peaks *peaks)
+{
+    static struct bench b;
+    double ideal = 0, flops = 0;
+    bench_open(&b, p);
+    double step = fastest_of(p->rounds, (void (*)(void *))step_run, &b.step);
+    for (size_t i = 0; i < OPS; i++) {
+        struct count c = ops[i].count(&b.shape);
+        struct ideal parts = ideal_of(&c, peaks);
+        double least = least_of(&parts), seconds = fastest_of(p->rounds, ops[i].run, &b);
+        ideal += least;
+        flops += c.flops;
+        printf("{\"kind\":\"op\",\"preset\":\"%s\",\"name\":\"%s\",\"flops\":%.0f,", p->name, ops[i].name, c.flops);
+        for (int f = 0; f < FUNCTIONS; f++) printf("\"%s\":%.0f,", function_name[f], c.function[f]);
+        printf("\"bytes\":%.0f,\"seconds\":%.9f,\"ideal\":%.9f,\"share\":%.4f,\"bound\":\"%s\"}\n", c.bytes, seconds,
+               least, least / seconds, bound_of(&parts));
+    }
+    printf("{\"kind\":\"step\",\"preset\":\"%s\",\"events\":%.0f,\"seconds\":%.9f,\"ideal\":%.9f,\"share\":%.4f,"
+           "\"gflops\":%.2f,\"sgemm_share\":%.4f}\n",
+           p->name, b.shape.n, step, ideal, ideal / step, 1e-9 * flops / step, 1e-9 * flops / step / peaks->gflops);
+    fflush(stdout);
+}
+
+int main(void)
+{
+    const struct preset presets[] = {{"default", 22, 73, 41},
+                                     {"paper-stackoverflow", 22, 73, 41},
+                                     {"paper-retweet", 3, 109, 15},
+                                     {"paper-mimic", 75, 4, 101},
+                                     {"paper-financial", 2, 3319, 1}};
+    smurf_serial_enter();
+    struct peaks peaks = measure_peaks();
+    printf("{\"kind\":\"peaks\",\"gflops\":%.1f,\"small_gflops\":%.1f,", peaks.gflops, peaks.small_gflops);
+    for (int f = 0; f < FUNCTIONS; f++) printf("\"%s\":%.0f,", function_name[f], peaks.per_second[f]);
+    printf("\"near\":%.0f,\"shared\":%.0f,\"far\":%.0f}\n", peaks.bytes[NEAR], peaks.bytes[SHARED], peaks.bytes[FAR]);
+    for (size_t i = 0; i < sizeof presets / sizeof *presets; i++) one_preset(&presets[i], &peaks);
+    return 0;
+}

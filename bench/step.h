@@ -1,0 +1,167 @@
+/*
+ * step.h - training steps on random data, for benchmarks: what the trainer does in a step, on shapes of one's choice.
+ *
+ *     step = gradients to zero; loss and gradient of a batch; their norm; Adam; the average of the weights, if any
+ *
+ * Settings come from a preset and are the trainer's own. Data are random: cost does not depend on values.
+ */
+#ifndef SMURF_BENCH_STEP_H
+#define SMURF_BENCH_STEP_H
+
+#include "base/gauss_legendre.h"
+#include "op/serial.h"
+#include "train/adam.h"
+#include "train/loss.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static inline double clock_of(clockid_t which)
+{
+    struct timespec t;
+    clock_gettime(which, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static inline double now(void)
+{
+    return clock_of(CLOCK_MONOTONIC);
+}
+
+static inline void *room(size_t bytes)
+{
+    void *x = aligned_alloc(64, (bytes + 64) & ~(size_t)63);
+    if (!x) exit(1);
+    return x;
+}
+
+static inline double peak_mb(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_maxrss / 1e3;
+}
+
+/* A preset's settings. The default, and rivals after it, look at data: here they choose what they choose for
+ * StackOverflow. */
+static inline smurf_train_config settings_of(const char *preset)
+{
+    smurf_train_config c;
+    smurf_train_config_init(&c);
+    if (smurf_train_config_preset(&c, preset, NULL, NULL)) exit(1);
+    if (!strchr(preset, '-')) c.layers = 3, c.batch = 8, c.average = 0.999;
+    return c;
+}
+
+struct step {
+    struct model model;
+    struct loss_config loss;
+    const struct objective_class *objective;
+    struct batch batch;
+    double average; /* decay; 0: none */
+    int threads;
+    uint64_t done;
+    float *weight, *gradient, *first, *second, *mean, *memory;
+};
+
+/* `sequences` of `length` events each; every event but the first of each is predicted. */
+static inline struct batch random_batch(size_t types, size_t sequences, size_t length)
+{
+    size_t n = sequences * length, targets = 0;
+    size_t *offset = room((sequences + 1) * sizeof *offset);
+    uint32_t *type = room(n * sizeof *type);
+    double *time = room(n * sizeof *time);
+    float *gap = room(n * sizeof *gap);
+    struct target *target = room(n * sizeof *target);
+    for (size_t s = 0; s <= sequences; s++) offset[s] = s * length;
+    for (size_t i = 0; i < n; i++) {
+        size_t at = i % length;
+        type[i] = (uint32_t)(i * 7919 % types);
+        time[i] = 0.8 * (double)at;
+        gap[i] = at ? (float)(i * 31 % 17) / 17 : NAN;
+        if (at) target[targets++] = (struct target){i - 1, 0.8, NAN, type[i], false, i};
+    }
+    return (struct batch){{{sequences, offset}, n, type, time, gap}, target, targets};
+}
+
+static inline void step_open(struct step *s, const smurf_train_config *c, size_t types, size_t sequences, size_t length,
+                             int threads)
+{
+    const struct encoder_shape shape = {.types = types,
+                                        .width = c->width,
+                                        .heads = c->heads,
+                                        .head_width = c->head_width,
+                                        .layers = c->layers,
+                                        .inner = c->inner,
+                                        .activation = c->relu ? ACTIVATION_RELU : ACTIVATION_GELU,
+                                        .dropout = c->dropout,
+                                        .gap_feature = c->gap_feature != 0};
+    bool mle = strcmp(c->objective, "mle") == 0;
+    *s =
+        (struct step){.objective = smurf_objective_named_f32(c->objective),
+                      .loss = {.objective = {.points = mle ? c->nodes : c->points, .sigma = {c->sigma[0]}, .sigmas = 1},
+                               .alpha = c->alpha,
+                               .smoothing = c->smoothing,
+                               .type_at_truth = c->type_at_truth != 0},
+                      .batch = random_batch(types, sequences, length),
+                      .average = c->average,
+                      .threads = threads};
+    if (mle) smurf_gauss_legendre(c->nodes, s->loss.objective.node, s->loss.objective.weight);
+    const struct rival_class *rival = smurf_rival_named_f32(c->model);
+    s->loss.rival = smurf_rival_config(c);
+    if (rival)
+        smurf_rival_init_f32(&s->model, &shape, rival);
+    else
+        smurf_model_init(&s->model, &shape, PARAM_INTENSITY);
+    size_t n = s->model.params.total, bytes = n * sizeof(float);
+    float **slab[] = {&s->weight, &s->gradient, &s->first, &s->second, &s->mean};
+    for (size_t i = 0; i < (s->average > 0 ? 5 : 4); i++) *slab[i] = memset(room(bytes), 0, bytes);
+    double *start = room(n * sizeof *start);
+    smurf_params_start(&s->model.params, 1, start);
+    for (size_t i = 0; i < n; i++) s->weight[i] = (float)start[i];
+    free(start);
+    size_t events = s->batch.input.n;
+    size_t memory = rival ? rival->memory(&s->model, &s->loss.rival, events + 1, threads)
+                          : smurf_loss_memory_f32(&s->model, &s->loss, events, threads);
+    s->memory = room(memory * sizeof(float));
+}
+
+static inline void step_run(struct step *s)
+{
+    size_t n = s->model.params.total;
+    struct op_run run = {s->threads, 1, ++s->done};
+    memset(s->gradient, 0, n * sizeof *s->gradient);
+    if (s->model.rival)
+        s->model.rival->loss(&run, &s->model, &s->loss.rival, s->weight, &s->batch, s->memory, s->gradient);
+    else
+        smurf_loss_of_batch_f32(&run, &s->model, s->objective, &s->loss, s->weight, &s->batch, s->memory, s->gradient);
+    double norm = smurf_gradient_norm(n, s->gradient, s->threads), factor = norm > 1 ? 1 / norm : 1;
+    smurf_adam_step(n, s->done, 1e-4, factor, s->gradient, s->first, s->second, s->weight, s->threads);
+    if (s->average > 0) smurf_average_step(n, s->average, s->weight, s->mean, s->threads);
+}
+
+/* Runs `work(job)` in a process of its own, so that its peak of memory is its own; leaves the program if it fails. */
+static inline void apart(void (*work)(const void *job), const void *job)
+{
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        smurf_serial_enter();
+        work(job);
+        fflush(stdout);
+        _exit(0);
+    }
+    int status;
+    if (child < 0 || waitpid(child, &status, 0) < 0 || status != 0) {
+        fprintf(stderr, "bench: a measurement failed\n");
+        exit(1);
+    }
+}
+
+#endif
