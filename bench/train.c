@@ -6,7 +6,7 @@
  * Data are random, in the shapes of the published data sets: cost does not depend on values. Every measurement runs in
  * a process of its own, so that its peak of memory is its own. Times are medians.
  */
-#include "train/loss.h"
+#include "step.h"
 
 #include "op/attention.h"
 #include "op/dropout.h"
@@ -23,23 +23,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
 
 static float *floats(size_t n)
 {
@@ -58,53 +43,23 @@ struct job {
     int threads, rounds;
 };
 
-/* Random events and targets for a job. */
-static struct batch make_batch(const struct job *j)
-{
-    size_t n = j->sequences * j->length, t = 0;
-    size_t *offset = malloc((j->sequences + 1) * sizeof *offset);
-    uint32_t *type = malloc(n * sizeof *type);
-    double *time = malloc(n * sizeof *time);
-    struct target *target = malloc(n * sizeof *target);
-    for (size_t s = 0; s <= j->sequences; s++) offset[s] = s * j->length;
-    for (size_t i = 0; i < n; i++) {
-        type[i] = (uint32_t)(i * 7919 % j->shape.types);
-        time[i] = 0.8 * (double)(i % j->length);
-        if (i % j->length) target[t] = (struct target){i - 1, 0.8, NAN, type[i], false, i}, t++;
-    }
-    return (struct batch){{{j->sequences, offset}, n, type, time, NULL}, target, t};
-}
-
 static void run_job(const struct job *j)
 {
-    static struct model model;
-    struct batch batch = make_batch(j);
-    struct loss_config config = {.objective = {.points = j->points, .sigma = {0.1}, .sigmas = 1}, .alpha = 5};
-    smurf_model_init(&model, &j->shape, PARAM_INTENSITY);
-    size_t n = model.params.total;
-    double *start = malloc(n * sizeof *start), seconds[64];
-    float *slab[4];
-    smurf_params_start(&model.params, 1, start);
-    for (int i = 0; i < 4; i++) slab[i] = calloc(n, sizeof(float));
-    for (size_t i = 0; i < n; i++) slab[0][i] = (float)start[i];
-    free(start);
-    float *memory = floats(smurf_loss_memory_f32(&model, &config, batch.input.n, j->threads));
+    static struct step step;
+    const struct loss_config config = {.objective = {.points = j->points, .sigma = {0.1}, .sigmas = 1}, .alpha = 5};
+    size_t *length = step_memory(j->sequences * sizeof *length);
+    double seconds[64];
+    for (size_t s = 0; s < j->sequences; s++) length[s] = j->length;
+    step_open(&step, &j->shape, &config, length, j->sequences, j->sequences, j->threads);
     for (int r = 0; r < j->rounds; r++) {
-        struct op_run run = {j->threads, 1, (uint64_t)r};
         double from = now();
-        memset(slab[1], 0, n * sizeof(float));
-        smurf_loss_of_batch_f32(&run, &model, &smurf_objective_dsm_f32, &config, slab[0], &batch, memory, slab[1]);
-        smurf_adam_step(n, (uint64_t)r + 1, 1e-4, 1, slab[1], slab[2], slab[3], slab[0], j->threads);
+        step_run(&step);
         seconds[r] = now() - from;
     }
-    qsort(seconds, (size_t)j->rounds, sizeof *seconds, by_value);
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    double median = seconds[j->rounds / 2];
+    double middle = median(seconds, (size_t)j->rounds);
     printf("{\"kind\":\"step\",\"name\":\"%s\",\"threads\":%d,\"events\":%zu,\"parameters\":%zu,\"seconds\":%.6f,"
            "\"events_per_second\":%.0f,\"peak_mb\":%.1f}\n",
-           j->name, j->threads, batch.input.n, n, median, (double)batch.input.n / median,
-           (double)usage.ru_maxrss / 1e3);
+           j->name, j->threads, step.events, step.model.params.total, middle, (double)step.events / middle, peak_mb());
 }
 
 /* ---- Op by op, at StackOverflow's shapes, one thread ------------------------------------------- */
@@ -278,10 +233,9 @@ static void run_ops(void)
             if (r >= 0) seconds[i][r] = now() - from;
         }
     for (size_t i = 0; i < CASES; i++) {
-        qsort(seconds[i], ROUNDS, sizeof seconds[i][0], by_value);
-        double median = seconds[i][ROUNDS / 2];
+        double middle = median(seconds[i], ROUNDS);
         printf("{\"kind\":\"op\",\"name\":\"%s\",\"us_per_event\":%.3f,\"mflop_per_event\":%.4f,\"gflops\":%.1f}\n",
-               cases[i].name, 1e6 * median / N, cases[i].flops / N / 1e6, cases[i].flops / median / 1e9);
+               cases[i].name, 1e6 * middle / N, cases[i].flops / N / 1e6, cases[i].flops / middle / 1e9);
     }
 }
 
