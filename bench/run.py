@@ -18,6 +18,8 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "bench" / "torch"))
+import race  # noqa: E402
 
 WHAT = {
     "jsonl_clock": "JSON Lines, times on a clock of seconds",
@@ -201,6 +203,7 @@ def main():
     training = train_benchmark(build)
     sampling = sample_benchmark(build)
     evaluation = evaluate_benchmark(build)
+    peer = race.race(build)
     lines = [
         "# Performance",
         "",
@@ -214,9 +217,11 @@ def main():
         "",
         *evaluate_section(evaluation),
         "",
+        *race.section(peer),
+        "",
     ]
     (ROOT / "doc" / "performance.md").write_text("\n".join(lines))
-    (build / "bench.json").write_text(json.dumps({"read": rows, "jsonl_ratio": rows[1]["python_ratio"], "train": training, "sample": sampling, "evaluate": evaluation}, indent=1) + "\n")
+    (build / "bench.json").write_text(json.dumps({"read": rows, "jsonl_ratio": rows[1]["python_ratio"], "train": training, "sample": sampling, "evaluate": evaluation, "peer": peer, **{name: peer.get(name) for name in race.RATIOS}}, indent=1) + "\n")
     print("\n".join(lines))
     missed = misses(training) + sample_misses(sampling) + evaluate_misses(evaluation)
     for words in missed:
