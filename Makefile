@@ -44,7 +44,9 @@ install: all ## install to PREFIX (/usr/local) under DESTDIR
 	@meson configure $(BUILD) --prefix $(abspath $(PREFIX))
 	DESTDIR=$(DESTDIR) meson install -C $(BUILD)
 
+# PyTorch is there to be raced against: without it, all else is still measured.
 bench: all ## run the benchmarks
+	@tools/install-deps bench || echo "bench: going on without PyTorch"
 	@ninja -C $(BUILD) benchmarks
 	bench/run.py $(BUILD)
 

@@ -22,6 +22,8 @@ import roofline
 import startup
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "bench" / "torch"))
+import race  # noqa: E402
 
 WHAT = {
     "jsonl_clock": "JSON Lines, times on a clock of seconds",
@@ -193,6 +195,7 @@ def main():
     sampling = sample_benchmark(build)
     evaluation = evaluate_benchmark(build)
     start = startup.startup(build, ROOT.parent / "shared" / "data")
+    peer = race.race(build)
     lines = [
         "# Performance",
         "",
@@ -212,11 +215,13 @@ def main():
         "",
         *startup.section(start),
         "",
+        *race.section(peer),
+        "",
     ]
     (ROOT / "doc" / "performance.md").write_text("\n".join(lines))
     (ROOT / "doc" / "growth.svg").write_text(growth.picture(sizes))
     kept = {"read": rows, "jsonl_ratio": rows[1]["python_ratio"], "train": training, **roofline.shares(roofs), "roofline": roofs, "growth": sizes, "sample": sampling, "evaluate": evaluation,
-            "startup": start}
+            "startup": start, "peer": peer, **{name: peer.get(name) for name in race.RATIOS}}
     (build / "bench.json").write_text(json.dumps(kept, indent=1) + "\n")
     print("\n".join(lines))
     missed = misses(training) + roofline.misses(roofs) + growth.misses(sizes) + sample_misses(sampling) + evaluate_misses(evaluation) + startup.misses(start)

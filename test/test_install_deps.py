@@ -51,6 +51,12 @@ class InstallDeps(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(calls, ["apt-get install -y --no-install-recommends libcmocka-dev python3-numpy"])
 
+    def test_benchmarks_race_pytorch(self):
+        self.fake_debian(0, "python3 python3-numpy")
+        done, calls = self.run_script("bench")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(calls, ["apt-get install -y --no-install-recommends python3-torch"])
+
     def test_root_updates_the_lists_where_they_are_needed(self):
         updated = os.path.join(self.folder, "updated")
         self.fake_debian(0, "python3 python3-numpy",

@@ -1,0 +1,46 @@
+/*
+ * peer_step.h - training steps on batches of random events of given lengths, for peer.c.
+ *
+ * Gaps are exponential and types uniform: cost does not depend on values. Mistakes end the program.
+ */
+#ifndef SMURF_BENCH_PEER_STEP_H
+#define SMURF_BENCH_PEER_STEP_H
+
+#include "train/loss.h"
+
+#define STEP_MEAN_GAP 0.8
+
+/* Sequences end to end, dealt into batches in their order; the state of training. */
+struct step {
+    struct model model;
+    struct loss_config config;
+    const size_t *length; /* (sequences), the caller's */
+    size_t sequences, events, targets;
+    uint32_t *type; /* (events) */
+    double *time;
+    struct target *target; /* (targets): rows count from the start of their batch */
+    struct batch *batch;
+    size_t batches;
+    float *weight, *gradient, *moment1, *moment2;
+    float *memory;
+    int threads;
+    uint64_t done; /* steps */
+};
+
+/* Batches of `together` sequences. Starts with fresh weights. */
+void step_open(struct step *step, const struct encoder_shape *shape, const struct loss_config *config,
+               const size_t *length, size_t sequences, size_t together, int threads);
+/* Denoising score matching on the next batch, and Adam. Returns its events. */
+size_t step_run(struct step *step);
+/* The loss of all batches with the noise of the coming step, without dropout, and its gradient in step->gradient. */
+struct loss step_loss(struct step *step);
+/* The run that the noise of the coming step is a function of. */
+struct op_run step_noise(const struct step *step);
+
+/* Memory or the end of the program. */
+void *step_memory(size_t bytes);
+double now(void); /* seconds */
+double median(double *x, size_t n);
+double peak_mb(void); /* of this process */
+
+#endif

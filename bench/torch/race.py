@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+"""The library against the same model in PyTorch (peer.py), in turns on the same machine.
+
+    bench/torch/race.py BUILD_DIRECTORY [--quick]     prints a table; --quick: Financial's model on 500 events
+
+Both sides are programs that stay, warmed up, and take commands: bench_peer (../peer.c) and peer.py, each once with one
+thread and once with two. They take turns; medians count, and of the peer the better number of threads. The peer starts
+from our weights and works on our events. Without PyTorch nothing is raced, and the result says why.
+"""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+THREADS = (1, 2)
+RATIOS = ("train_stackoverflow_ratio", "train_financial_ratio", "langevin_ratio", "exact_ratio")
+ROUNDS = 5
+LANGEVIN_STEPS, PEER_STEPS, EXACT_STEPS = 1000, 50, 1000  # ours; what the peer walks; what it would have to
+DRAWS = 100
+
+
+def find_python():
+    """The first Python that has PyTorch, or None."""
+    for name in "python3", "/usr/bin/python3":
+        if shutil.which(name) and not subprocess.run([name, "-c", "import torch, numpy"], stderr=subprocess.DEVNULL).returncode:
+            return name
+    return None
+
+
+class Side:
+    """A program that answers commands."""
+
+    def __init__(self, command, threads):
+        # BLAS has threads of its own; it is told by the environment.
+        environment = dict(os.environ, OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads))
+        self.command = list(map(str, command))
+        self.program = subprocess.Popen(self.command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.program.stdin.close()
+        self.program.stdout.close()
+        self.program.wait()
+
+    def ask(self, command, value):
+        try:
+            print(command, value, file=self.program.stdin, flush=True)
+            answer = self.program.stdout.readline()
+        except BrokenPipeError:
+            answer = ""
+        if not answer:
+            raise RuntimeError(f"{' '.join(self.command)}: no answer to '{command} {value}', status {self.program.wait()}")
+        return json.loads(answer)
+
+
+def ours(build, model, threads, lengths=()):
+    return Side([build / "bench" / "bench_peer", model, threads, *lengths], threads)
+
+
+def peer(python, threads):
+    return Side([python, HERE / "peer.py", threads], threads)
+
+
+def turns(contestants, rounds):
+    """Medians of what {(side, threads): function that gives a speed} give, in turns after a warm-up each. Threads that
+    run at less than a third of their side's best are given up: on a busy machine two may take minutes."""
+    for measure in contestants.values():
+        measure()
+    found = {key: [measure()] for key, measure in contestants.items()}
+    median = {key: statistics.median(numbers) for key, numbers in found.items()}
+    for _ in range(rounds - 1):
+        for key, measure in contestants.items():
+            if 3 * median[key] > max(speed for other, speed in median.items() if other[0] == key[0]):
+                found[key].append(measure())
+        median = {key: statistics.median(numbers) for key, numbers in found.items()}
+    return median
+
+
+def rate(side, what, command, value):
+    def measure():
+        answer = side.ask(command, value)
+        return answer[what] / answer["seconds"]
+    return measure
+
+
+def outcome(speed, unit):
+    """Speeds of both sides by threads, and how many times faster ours is than the better of the peer's."""
+    return {
+        "unit": unit,
+        "ours": {threads: speed["ours", threads] for threads in THREADS},
+        "peer": {threads: speed["peer", threads] for threads in THREADS},
+        "ratio": max(speed["ours", threads] for threads in THREADS) / max(speed["peer", threads] for threads in THREADS),
+    }
+
+
+class Match:
+    """Both sides on one model, with each number of threads; the peer has our weights."""
+
+    def __init__(self, build, python, model, lengths=()):
+        self.sides = {("ours", threads): ours(build, model, threads, lengths) for threads in THREADS}
+        self.sides.update({("peer", threads): peer(python, threads) for threads in THREADS})
+
+    def __enter__(self):
+        self.share_weights()
+        return self
+
+    def __exit__(self, *_):
+        for side in self.sides.values():
+            side.__exit__()
+
+    def share_weights(self):
+        """Gives the peers the weights of our side on all threads, as they are now."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "weights.safetensors")
+            self.sides["ours", THREADS[-1]].ask("write", path)
+            for threads in THREADS:
+                self.sides["peer", threads].ask("load", path)
+
+    def train(self, steps, rounds):
+        found = outcome(turns({key: rate(side, "events", "train", steps) for key, side in self.sides.items()}, rounds), "events/s")
+        peaks = {key: side.ask("train", 1)["peak_mb"] for key, side in self.sides.items()}
+        found["peak_mb"] = {name: max(peaks[name, threads] for threads in THREADS) for name in ("ours", "peer")}
+        return found
+
+    def langevin(self, rounds):
+        steps = {"ours": LANGEVIN_STEPS, "peer": PEER_STEPS}
+        return outcome(turns({key: rate(side, "sample_steps", "langevin", steps[key[0]]) for key, side in self.sides.items()}, rounds),
+                       "sample-steps/s")
+
+    def exact(self, rounds):
+        """Gaps a second: of ours the law and 19 quantiles, of the peer 100 draws of 1000 steps, from fewer steps."""
+        per_gap = DRAWS * EXACT_STEPS
+        return outcome(turns({key: rate(side, "gaps", "exact", 4) if key[0] == "ours" else
+                              lambda measure=rate(side, "sample_steps", "langevin", PEER_STEPS): measure() / per_gap
+                              for key, side in self.sides.items()}, rounds), "gaps/s")
+
+
+def race(build, quick=False, rounds=ROUNDS):
+    """All that is raced, with the four ratios; {"skipped": why} where there is no PyTorch."""
+    python = find_python()
+    if not python:
+        return {"skipped": "there is no Python with PyTorch here (on Debian: python3-torch)"}
+    build = pathlib.Path(build).resolve()
+    result = {"rounds": rounds, "financial_events": 500 if quick else 3319}
+    with Match(build, python, "stackoverflow") as match:
+        result["train_stackoverflow"] = match.train(8, rounds)  # all batches once
+        match.sides["ours", THREADS[-1]].ask("train", 400)  # laws that have learned something
+        match.share_weights()
+        result["langevin"] = match.langevin(rounds)
+        result["exact"] = match.exact(rounds)
+    with Match(build, python, "financial", [result["financial_events"]]) as match:
+        result["train_financial"] = match.train(1, rounds)
+    for name in RATIOS:
+        result[name] = result[name[:-len("_ratio")]]["ratio"]
+    return result
+
+
+def number(x):
+    return f"{x / 1e6:,.1f} million" if x >= 1e6 else f"{x:,.0f}" if x >= 100 else f"{x:.3g}"
+
+
+def section(result):
+    """Lines of doc/performance.md."""
+    lines = ["## Against PyTorch", ""]
+    if "skipped" in result:
+        return lines + [f"Not raced: {result['skipped']}."]
+    names = {
+        "train_stackoverflow": "training, StackOverflow's model, batches of 4",
+        "train_financial": f"training, Financial's model, one sequence of {result['financial_events']:,} events",
+        "langevin": "Langevin, 100 draws from each of 64 laws",
+        "exact": "laws answered: ours exactly, the peer by 100 draws of 1000 Langevin steps",
+    }
+    lines += [
+        "The same model in PyTorch (`bench/torch/peer.py`; Debian's package): the same shapes, batches and 100 perturbations, padded batches,",
+        "automatic differentiation, Langevin by autograd. A test holds both to the same loss and gradient for the same weights. Both sides",
+        f"run in turns, warmed up, medians of {result['rounds']}. The peer walks {PEER_STEPS} Langevin steps and is scaled by steps; the ratio is of each side's better number of threads.",
+        "",
+        "| | unit | ours, 1 thread | ours, 2 threads | PyTorch, 1 thread | PyTorch, 2 threads | times faster |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for key, words in names.items():
+        row = result[key]
+        speeds = [number(row[side][threads]) for side in ("ours", "peer") for threads in THREADS]
+        lines.append(f"| {words} | {row['unit']} | {' | '.join(speeds)} | {row['ratio']:,.3g} |")
+    memory = [result[key]["peak_mb"] for key in ("train_stackoverflow", "train_financial")]
+    lines += [
+        "",
+        "Peak memory in training, ours and PyTorch: "
+        f"{memory[0]['ours']:,.0f} and {memory[0]['peer']:,.0f} MB for StackOverflow's model, "
+        f"{memory[1]['ours']:,.0f} and {memory[1]['peer']:,.0f} MB for Financial's.",
+    ]
+    return lines
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Races the library against PyTorch.")
+    parser.add_argument("build")
+    parser.add_argument("--quick", action="store_true", help="Financial's model on 500 events")
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    arguments = parser.parse_args()
+    result = race(arguments.build, arguments.quick, arguments.rounds)
+    print("\n".join(section(result)))
+    print(json.dumps({name: result[name] for name in RATIOS} if "skipped" not in result else result))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
