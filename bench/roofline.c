@@ -328,7 +328,7 @@ static void type_head(void *data)
     double right;
     for (size_t i = 0; i < b->step.batch.targets; i++) {
         smurf_type_head_forward_f32(types, half, a + i * half, c + i * half, b->w, b->w, b->tau, n, b->h, b->logits);
-        smurf_type_head_loss_f32(types, n, 1, b->step.loss.smoothing, 1, b->logits, &right);
+        smurf_type_head_loss_f32(types, n, n, 1, b->step.loss.smoothing, 1, b->logits, &right);
         smurf_type_head_backward_f32(types, half, a + i * half, b->w, b->tau, n, b->h, b->logits, b->dh,
                                      (float *)b->g.type_a + i * half, (float *)b->g.type_b + i * half, b->step.gradient,
                                      b->z);

@@ -408,7 +408,7 @@ static double type_logits_value(void *context)
     struct type_head_case *c = context;
     double logits[TTYPES * TN], right;
     memcpy(logits, c->logits, sizeof logits);
-    return c->scale * OP(type_head_loss)(TTYPES, c->n, c->target, c->smoothing, 1, logits, &right);
+    return c->scale * OP(type_head_loss)(TTYPES, c->n, c->n, c->target, c->smoothing, 1, logits, &right);
 }
 
 static double type_head_value(void *context)
@@ -416,7 +416,7 @@ static double type_head_value(void *context)
     struct type_head_case *c = context;
     double h[TW * TN], logits[TTYPES * TN], right;
     OP(type_head_forward)(TTYPES, TW, c->a, c->b, c->w, c->c, c->tau, c->n, h, logits);
-    return OP(type_head_loss)(TTYPES, c->n, c->target, c->smoothing, 1, logits, &right);
+    return OP(type_head_loss)(TTYPES, c->n, c->n, c->target, c->smoothing, 1, logits, &right);
 }
 
 static void test_type_head_forward(void **state)
@@ -467,7 +467,7 @@ static void test_type_head_loss(void **state)
             type_head_start(&c);
             c.n = points[i], c.smoothing = smoothings[s], c.scale = 1.5;
             memcpy(logits, c.logits, sizeof logits);
-            double loss = OP(type_head_loss)(TTYPES, c.n, c.target, c.smoothing, c.scale, logits, &right);
+            double loss = OP(type_head_loss)(TTYPES, c.n, c.n, c.target, c.smoothing, c.scale, logits, &right);
             double want = cross_entropy(&c, &share);
             check_values("cross-entropy", &loss, &want, 1, EXACT);
             assert_true(fabs(right - share) < EXACT);
@@ -485,7 +485,7 @@ static void test_type_head_backward(void **state)
         type_head_start(&c);
         c.smoothing = smoothings[s];
         OP(type_head_forward)(TTYPES, TW, c.a, c.b, c.w, c.c, c.tau, TN, h, g);
-        OP(type_head_loss)(TTYPES, TN, c.target, c.smoothing, 1, g, &right);
+        OP(type_head_loss)(TTYPES, TN, TN, c.target, c.smoothing, 1, g, &right);
         WRITTEN(da), WRITTEN(db), ADDED(dw), ADDED(dc);
         OP(type_head_backward)(TTYPES, TW, c.a, c.w, c.tau, TN, h, g, dh, da, db, dw, dc);
         check_gradient("da", type_head_value, &c, c.a, TW, da, TOLERANCE);
@@ -500,7 +500,7 @@ static void test_type_head_extremes(void **state)
 {
     (void)state;
     double logits[2] = {-500, 500}, right;
-    double loss = OP(type_head_loss)(2, 1, 0, 0, 1, logits, &right);
+    double loss = OP(type_head_loss)(2, 1, 1, 0, 0, 1, logits, &right);
     assert_true(loss == 1000 && right == 0 && logits[0] == -1 && logits[1] == 1);
 }
 

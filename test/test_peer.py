@@ -27,17 +27,18 @@ class Peer(unittest.TestCase):
         self.addCleanup(stack.close)
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         ours = stack.enter_context(race.ours(BUILD, model, 1, lengths))
-        peer = stack.enter_context(race.peer(PYTHON, 1))
+        peer, lean = stack.enter_context(race.peer(PYTHON, 1)), stack.enter_context(race.peer(PYTHON, 1, "lean"))
         path = os.path.join(folder, "weights.safetensors")
         for more in 0, steps:
             ours.ask("train", more)
             expected = ours.ask("write", path)
-            peer.ask("load", path)
-            found = peer.ask("check", "-")
-            for part, tolerance in ("time", 1e-4), ("type", 1e-4), ("norm", 1e-3):
-                with self.subTest(part=part, steps=more):
-                    self.assertGreater(expected[part], 1)
-                    self.assertLess(abs(found[part] / expected[part] - 1), tolerance)
+            for side in peer, lean:
+                side.ask("load", path)
+                found = side.ask("check", "-")
+                for part, tolerance in ("time", 1e-4), ("type", 1e-4), ("norm", 1e-3):
+                    with self.subTest(part=part, steps=more):
+                        self.assertGreater(expected[part], 1)
+                        self.assertLess(abs(found[part] / expected[part] - 1), tolerance)
         return ours, peer
 
     def test_stackoverflow(self):

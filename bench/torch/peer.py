@@ -1,6 +1,6 @@
 """The same model in PyTorch, the obvious way: padded batches, automatic differentiation, Langevin by autograd.
 
-    peer.py THREADS
+    peer.py THREADS [lean]
 
 Does what standard input says, a command a line, and answers each with a JSON object on a line:
 
@@ -9,8 +9,9 @@ Does what standard input says, a command a line, and answers each with a JSON ob
     train STEPS      that many steps of Adam, one batch after the other
     langevin STEPS   100 draws from each of the laws of the first 64 events
 
-Meant to be as fast as plain PyTorch is: everything is one tensor operation for a whole batch. Padding goes through the
-encoder only, the heads see real events alone; and as it is at the end of sequences, the causal mask hides it.
+Meant to be as fast as plain PyTorch is: everything is one tensor operation for a whole batch. Padding is at the end of
+sequences, where the causal mask hides it, and has weight 0 in the loss. With `lean`, padding goes through the encoder
+only: the heads see real events alone.
 """
 import json
 import math
@@ -115,7 +116,8 @@ class Smurf(nn.Module):
 
     def loss(self, batch, tau, sigma, smoothing):
         """Denoising score matching and cross-entropy at the perturbed gaps: sums over events of means over points."""
-        h = self.encode(batch.types, batch.times)[batch.predicts]
+        h = self.encode(batch.types, batch.times)
+        h = h[batch.predicts] if batch.lean else h.flatten(0, 1)
         tau.requires_grad_()
         score = self.score(self.gap.coefficients(h), tau, create_graph=True)
         missed = score - (batch.gap.unsqueeze(1) - tau.detach()) / sigma**2
@@ -123,8 +125,9 @@ class Smurf(nn.Module):
         share = F.log_softmax(logits, -1).mean(1)
         # The label of the true type is 1 - smoothing, that of each other smoothing / types.
         rest = smoothing / share.shape[1]
-        right = share.gather(1, batch.next.unsqueeze(1))
-        return 0.5 * sigma**2 * missed.square().mean(1).sum(), -((1 - smoothing - rest) * right.sum() + rest * share.sum())
+        right = share.gather(1, batch.next.unsqueeze(1)).squeeze(1)
+        time_loss, type_loss = 0.5 * sigma**2 * missed.square().mean(1), -((1 - smoothing - rest) * right + rest * share.sum(1))
+        return (time_loss * batch.weight).sum(), (type_loss * batch.weight).sum()
 
 
 def name_of(parameter):
@@ -141,20 +144,33 @@ def name_of(parameter):
 
 class Batch:
     """Sequences, padded to the longest of them: types and times (batch, length); `predicts` marks the events that
-    another follows, which comes `gap` later and is of type `next`."""
+    another follows, which comes `gap` later and is of type `next`. These are of all places, with weight 1 or 0; lean: of
+    the events that `predicts` marks."""
 
-    def __init__(self, types, times):
+    def __init__(self, types, times, lean):
         pad = nn.utils.rnn.pad_sequence
         self.types, self.times = pad(types, batch_first=True), pad(times, batch_first=True)
         self.real = pad([torch.ones(len(x), dtype=torch.bool) for x in types], batch_first=True)
         self.predicts = torch.zeros_like(self.real)
         self.predicts[:, :-1] = self.real[:, 1:]
+        self.lean, self.events = lean, sum(map(len, types))
         self.gap = torch.cat([x.diff() for x in times]).float()
         self.next = torch.cat([x[1:] for x in types])
-        self.events = sum(map(len, types))
+        self.weight = torch.ones_like(self.gap)
+        if not lean:
+            self.gap, self.next, self.weight = (self.spread(x) for x in (self.gap, self.next, self.weight))
+
+    def spread(self, x):
+        """From what the heads predict to all places, 0 elsewhere."""
+        out = x.new_zeros(self.predicts.numel(), *x.shape[1:])
+        out[self.predicts.flatten()] = x
+        return out
 
 
 class Work:
+    def __init__(self, lean):
+        self.lean = lean
+
     def load(self, path):
         tensors, texts = read_tensors(path)
         self.settings = s = json.loads(texts["settings"])
@@ -169,7 +185,7 @@ class Work:
         lengths = tensors["length"].astype(int).tolist()
         types = torch.from_numpy(tensors["type"].astype(numpy.int64)).split(lengths)
         times = torch.from_numpy(tensors["time"].copy()).split(lengths)
-        self.batches = [Batch(types[i:i + s["together"]], times[i:i + s["together"]])
+        self.batches = [Batch(types[i:i + s["together"]], times[i:i + s["together"]], self.lean)
                         for i in range(0, len(lengths), s["together"])]
         self.tau = torch.from_numpy(tensors["tau"].copy())
         self.done = 0
@@ -184,7 +200,8 @@ class Work:
         self.model.eval()
         self.adam.zero_grad(set_to_none=True)
         sums = numpy.zeros(2)
-        for batch, tau in zip(self.batches, self.tau.split([len(batch.gap) for batch in self.batches])):
+        for batch, tau in zip(self.batches, self.tau.split([int(batch.predicts.sum()) for batch in self.batches])):
+            tau = tau if self.lean else batch.spread(tau)
             sums += [part.item() for part in self.backward(batch, tau)]
         norm = math.sqrt(sum(p.grad.double().square().sum().item() for p in self.model.parameters()))
         return {"time": sums[0], "type": sums[1], "norm": norm}
@@ -227,7 +244,7 @@ class Work:
 def main():
     torch.set_num_threads(int(sys.argv[1]))
     torch.manual_seed(1)
-    work = Work()
+    work = Work(lean="lean" in sys.argv[2:])
     for line in sys.stdin:
         command, value = line.split(maxsplit=1)
         print(json.dumps({"load": work.load, "check": work.check, "train": work.train,

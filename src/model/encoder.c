@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* Rows of a chunk at least; outputs of a block of a weight's gradient. */
-enum { CHUNK = 24, BLOCK = 32 };
+enum { CHUNK = 36, BLOCK = 32 };
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 

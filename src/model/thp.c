@@ -119,7 +119,7 @@ static void one_target(const struct work *w, size_t index, real *desk, struct pa
     double right;
     real *logits = w->dlogits + t->row * types;
     memcpy(logits, w->logits + t->row * types, types * sizeof *logits);
-    sums->loss.type += OP(type_head_loss)(types, 1, t->type, config->smoothing, 1, logits, &right);
+    sums->loss.type += OP(type_head_loss)(types, 1, 1, t->type, config->smoothing, 1, logits, &right);
     sums->loss.right += right;
     sums->loss.typed++;
 }

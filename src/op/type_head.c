@@ -78,23 +78,24 @@ static void scale_rows(size_t types, size_t n, size_t m, real *restrict x, const
         for (size_t i = 0; i < m; i++) x[k * n + i] *= factor[i];
 }
 
-/* One run of m points: adds up losses and hits, leaves the gradient. mass = sum of the targets. */
-static double run_loss(size_t types, size_t n, size_t m, uint32_t target, double smoothing, double mass, real scale,
-                       real *logits, double *hits)
+/* One run of m columns, of which the first `points` count: adds up losses and hits, leaves the gradient. n: columns in
+   all. mass = sum of the targets. */
+static double run_loss(size_t types, size_t n, size_t m, size_t points, uint32_t target, double smoothing, double mass,
+                       real scale, real *logits, double *hits)
 {
     real max[RUN], sum[RUN], truth[RUN], all[RUN];
     double other = smoothing / (double)types, loss = 0;
     maxima(types, n, m, logits, max);
     for (size_t i = 0; i < m; i++) {
         truth[i] = logits[target * n + i];
-        *hits += truth[i] >= max[i];
         all[i] = 0;
     }
+    for (size_t i = 0; i < points; i++) *hits += truth[i] >= max[i];
     for (size_t k = 0; smoothing > 0 && k < types; k++)
         for (size_t i = 0; i < m; i++) all[i] += logits[k * n + i];
     exponentials(types, n, m, logits, max, sum);
     norms(m, scale * (real)mass, sum, max);
-    for (size_t i = 0; i < m; i++)
+    for (size_t i = 0; i < points; i++)
         loss += mass * (double)max[i] - (1 - smoothing - other) * (double)truth[i] - other * (double)all[i];
     if (smoothing <= 0) {
         scale_rows(types, n, m, logits, sum);
@@ -103,6 +104,8 @@ static double run_loss(size_t types, size_t n, size_t m, uint32_t target, double
             for (size_t i = 0; i < m; i++) logits[k * n + i] = logits[k * n + i] * sum[i] - scale * (real)other;
     }
     for (size_t i = 0; i < m; i++) logits[target * n + i] -= scale * (real)(1 - smoothing - other);
+    for (size_t k = 0; points < m && k < types; k++)
+        for (size_t i = points; i < m; i++) logits[k * n + i] = 0;
     return loss;
 }
 
@@ -153,16 +156,17 @@ static double row_loss(size_t types, uint32_t target, double smoothing, double m
     return mass * ((double)max + (double)log_real(sum)) - (1 - smoothing - other) * (double)truth - other * (double)all;
 }
 
-double OP(type_head_loss)(size_t types, size_t n, uint32_t target, double smoothing, real scale, real *logits,
-                          double *right)
+double OP(type_head_loss)(size_t types, size_t all, size_t n, uint32_t target, double smoothing, real scale,
+                          real *logits, double *right)
 {
     double mass = 1 - smoothing / (double)types, loss = 0, hits = 0;
     if (smoothing <= 0) mass = 1, smoothing = 0;
     *right = 0;
-    if (n == 1 && types >= TYPES_MANY) return row_loss(types, target, smoothing, mass, scale, logits, right);
-    for (size_t i = 0; i < n; i += RUN)
-        loss +=
-            run_loss(types, n, n - i < RUN ? n - i : RUN, target, smoothing, mass, scale / (real)n, logits + i, &hits);
+    if (all == 1 && types >= TYPES_MANY) return row_loss(types, target, smoothing, mass, scale, logits, right);
+    for (size_t i = 0; i < all; i += RUN) {
+        size_t m = all - i < RUN ? all - i : RUN, points = n <= i ? 0 : n - i < m ? n - i : m;
+        loss += run_loss(types, all, m, points, target, smoothing, mass, scale / (real)n, logits + i, &hits);
+    }
     *right = hits / (double)n;
     return loss / (double)n;
 }

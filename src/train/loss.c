@@ -21,6 +21,19 @@
 
 enum { CHUNK = 8, CHUNKS_MOST = 16, ROWS_CHUNK = 24, TOGETHER = 16 };
 
+/* Points are filled up to whole vectors, so that none is done by itself at the end of a loop: the last one again, with
+   no weight in the loss. */
+enum { VECTOR = 16 };
+static size_t filled(size_t n)
+{
+    return (n + VECTOR - 1) / VECTOR * VECTOR;
+}
+
+static void fill_up(real *x, size_t n, real value)
+{
+    for (size_t i = n; i < filled(n); i++) x[i] = value;
+}
+
 static size_t chunks_of(size_t targets)
 {
     size_t chunks = op_chunks(targets, CHUNK);
@@ -72,7 +85,7 @@ static void lay_out(struct memory *m, const struct model *model, const struct lo
                     int threads, real *base)
 {
     size_t d = model->shape.width, half = d / 2, types = model->shape.types;
-    *m = (struct memory){.points = config->objective.points + 1};
+    *m = (struct memory){.points = filled(config->objective.points + 1)};
     m->encoder = take(m, base, OP(encoder_memory)(&model->shape, n, threads));
     struct head_coefficients *both[] = {&m->c, &m->d};
     for (int i = 0; i < 2; i++) {
@@ -127,32 +140,36 @@ static void time_loss(const struct pass *p, const struct target *t, const struct
     const real *a = (const real *)p->m->c.a + t->row * d, *b = (const real *)p->m->c.b + t->row * d;
     const real *w = p->slab + p->model->head.w;
     int order = p->objective->order(config);
-    OP(gap_head_forward)(order, d, a, b, w, p->slab[p->model->head.c], k->tau, n, k->z, k->u, k->u1, k->u2);
+    OP(gap_head_forward)(order, d, a, b, w, p->slab[p->model->head.c], k->tau, filled(n), k->z, k->u, k->u1, k->u2);
     out->time += p->objective->loss(config, t, n, k->tau, k->u, k->u1, k->u2, k->g0, k->g1, k->g2);
     if (!p->backward) return;
     const real alpha = (real)p->config->alpha;
     for (size_t i = 0; i < n; i++) k->g0[i] *= alpha;
     for (size_t i = 0; order >= 1 && i < n; i++) k->g1[i] *= alpha;
     for (size_t i = 0; order >= 2 && i < n; i++) k->g2[i] *= alpha;
+    fill_up(k->g0, n, 0);
+    fill_up(k->g1, n, 0);
+    fill_up(k->g2, n, 0);
     OP(gap_head_backward)
-    (order, d, a, b, w, k->tau, n, k->z, k->g0, k->g1, k->g2, (real *)p->m->d.a + t->row * d,
+    (order, d, a, b, w, k->tau, filled(n), k->z, k->g0, k->g1, k->g2, (real *)p->m->d.a + t->row * d,
      (real *)p->m->d.b + t->row * d, g->w, g->c);
 }
 
 static void type_loss(const struct pass *p, const struct target *t, const struct desk *k, size_t n,
                       const struct shared *g, struct loss *out)
 {
+    size_t all = n > 1 ? filled(n) : 1;
     size_t half = p->model->shape.width / 2, types = p->model->shape.types;
     const struct head_params *at = &p->model->head;
     const real *a = (const real *)p->m->c.type_a + t->row * half, *b = (const real *)p->m->c.type_b + t->row * half;
     double right;
-    OP(type_head_forward)(types, half, a, b, p->slab + at->type_w, p->slab + at->type_c, k->tau, n, k->h, k->logits);
-    out->type += OP(type_head_loss)(types, n, t->type, p->config->smoothing, 1, k->logits, &right);
+    OP(type_head_forward)(types, half, a, b, p->slab + at->type_w, p->slab + at->type_c, k->tau, all, k->h, k->logits);
+    out->type += OP(type_head_loss)(types, all, n, t->type, p->config->smoothing, 1, k->logits, &right);
     out->right += right;
     out->typed++;
     if (p->backward)
         OP(type_head_backward)
-        (types, half, a, p->slab + at->type_w, k->tau, n, k->h, k->logits, k->dh,
+        (types, half, a, p->slab + at->type_w, k->tau, all, k->h, k->logits, k->dh,
          (real *)p->m->d.type_a + t->row * half, (real *)p->m->d.type_b + t->row * half, g->type_w, g->type_c);
 }
 
@@ -168,6 +185,7 @@ static void one_target(const struct pass *p, const struct target *t, const struc
     if (t->censored && !p->objective->censored) return;
     size_t n = p->objective->count(&p->config->objective, t);
     p->objective->place(&p->config->objective, p->run, t, n, k->tau);
+    fill_up(k->tau, n, k->tau[n - 1]);
     time_loss(p, t, k, n, g, out);
     out->gaps++;
     if (t->censored) return;
@@ -209,7 +227,7 @@ static void type_losses(const struct pass *p, const struct target *const *t, siz
     OP(linear_forward)(m, half, types, k->h, w, c, k->logits);
     for (size_t j = 0; j < m; j++) {
         double right;
-        out->type += OP(type_head_loss)(types, 1, t[j]->type, p->config->smoothing, 1, k->logits + j * types, &right);
+        out->type += OP(type_head_loss)(types, 1, 1, t[j]->type, p->config->smoothing, 1, k->logits + j * types, &right);
         out->right += right;
         out->typed++;
     }
