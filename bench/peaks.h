@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* Functions that ops evaluate in vectors (libmvec); log stands for log1p as well. */
+/* Functions that ops evaluate in vectors, by libmvec or op/vector.h, whichever is faster; log stands for log1p as well. */
 enum function { TANH, EXP, ERF, LOG, SINE, SINE64, FUNCTIONS };
 /* Where arrays lie: by their size. */
 enum store { NEAR, SHARED, FAR, STORES };
@@ -21,6 +21,11 @@ struct peaks {
 extern const char *const function_name[FUNCTIONS];
 
 struct peaks measure_peaks(void);
+
+/* Those of op/vector.h: y = f(x), both (n). */
+void inline_tanh(size_t n, const float *x, float *y);
+void inline_exp(size_t n, const float *x, float *y);
+void inline_log(size_t n, const float *x, float *y);
 
 /* Processor time of the fastest of `rounds` calls, after one to warm up: other work on the machine only ever adds. */
 double fastest_of(int rounds, void (*work)(void *), void *data);

@@ -71,14 +71,14 @@ def peer(python, threads, *more):
 
 def turns(contestants, rounds):
     """Medians of what {(side, threads): function that gives a speed} give, in turns after a warm-up each. Threads that
-    run at less than a third of their side's best are given up: on a busy machine two may take minutes."""
+    run at less than three quarters of their side's best are given up: they cannot count."""
     for measure in contestants.values():
         measure()
     found = {key: [measure()] for key, measure in contestants.items()}
     median = {key: statistics.median(numbers) for key, numbers in found.items()}
     for _ in range(rounds - 1):
         for key, measure in contestants.items():
-            if 3 * median[key] > max(speed for other, speed in median.items() if other[0] == key[0]):
+            if 4 * median[key] > 3 * max(speed for other, speed in median.items() if other[0] == key[0]):
                 found[key].append(measure())
         median = {key: statistics.median(numbers) for key, numbers in found.items()}
     return median

@@ -1,8 +1,8 @@
 /*
  * type_head.c - see type_head.h.
  *
- * Arrays over points lie point by point in rows of one unit or type, so that every loop runs over points; where there is
- * one point and many types, over types.
+ * Arrays over points lie point by point in rows of one unit or type, so that every loop runs over points; where there
+ * is one point and many types, over types.
  */
 #include "op/type_head.h"
 

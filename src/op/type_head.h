@@ -24,8 +24,8 @@ void OP(type_head_units)(size_t width, const real *a, const real *b, real tau, r
 
 /* The cross-entropy averaged over the first n of `all` points; logits (types x all) are replaced by its gradient times
    `scale`, 0 at the other points. *right gets the share of points at which the true type has the largest logit. */
-double OP(type_head_loss)(size_t types, size_t all, size_t n, uint32_t target, double smoothing, real scale, real *logits,
-                          double *right);
+double OP(type_head_loss)(size_t types, size_t all, size_t n, uint32_t target, double smoothing, real scale,
+                          real *logits, double *right);
 
 /* g: (types x n) gradient by the logits. da, db: (width) overwritten; dw (types x width) and dc (types) are added to.
    dh: (width x n) is scratch. */
