@@ -19,7 +19,7 @@
 #include <omp.h>
 #endif
 
-enum { CHUNK = 8, CHUNKS_MOST = 16, ROWS_CHUNK = 24, TOGETHER = 16 };
+enum { CHUNK = 8, CHUNKS_MOST = 16, ROWS_CHUNK = 36, TOGETHER = 16 };
 
 /* Points are filled up to whole vectors, so that none is done by itself at the end of a loop: the last one again, with
    no weight in the loss. */

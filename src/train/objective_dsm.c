@@ -34,9 +34,10 @@ static void place(const struct objective_config *config, const struct op_run *ru
 {
     double gap = gap_of(config, target);
     OP(noise_normal)(run, 0, target->id, n, tau);
-    for (size_t i = 0; i < n; i++) {
-        double sigma = config->sigma[i % config->sigmas];
-        tau[i] = (real)(config->multiplicative ? gap * exp(sigma * (double)tau[i]) : gap + sigma * (double)tau[i]);
+    for (size_t s = 0; s < config->sigmas; s++) {
+        double sigma = config->sigma[s];
+        for (size_t i = s; i < n; i += config->sigmas)
+            tau[i] = (real)(config->multiplicative ? gap * exp(sigma * (double)tau[i]) : gap + sigma * (double)tau[i]);
     }
 }
 
@@ -45,15 +46,18 @@ static void aim(const struct objective_config *config, const struct target *targ
                 real *score, real *weight)
 {
     double gap = gap_of(config, target);
-    for (size_t i = 0; i < n; i++) {
-        double sigma = config->sigma[i % config->sigmas], s2 = sigma * sigma, t = (double)tau[i];
-        if (config->multiplicative) {
-            double eps = log(t / gap) / sigma;
-            score[i] = (real)(-(1 + eps / sigma) / t);
-            weight[i] = (real)(s2 * t * t);
-        } else {
-            score[i] = (real)((gap - t) / s2);
-            weight[i] = (real)s2;
+    for (size_t s = 0; s < config->sigmas; s++) {
+        double sigma = config->sigma[s], s2 = sigma * sigma, inverse = 1 / s2;
+        for (size_t i = s; i < n; i += config->sigmas) {
+            double t = (double)tau[i];
+            if (config->multiplicative) {
+                double eps = log(t / gap) / sigma;
+                score[i] = (real)(-(1 + eps / sigma) / t);
+                weight[i] = (real)(s2 * t * t);
+            } else {
+                score[i] = (real)((gap - t) * inverse);
+                weight[i] = (real)s2;
+            }
         }
     }
 }
