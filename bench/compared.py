@@ -40,7 +40,16 @@ def compare(arguments, data, models, options, folder=None):
                    "--threads", str(arguments.threads), "--format", "json", "-o", str(out), "--report", str(out.with_suffix(".html"))]
         print(" ".join(command), flush=True)
         subprocess.run(command, check=True)
-    return json.loads(out.read_text()) if out.exists() else None
+    return drawn_types(json.loads(out.read_text())) if out.exists() else None
+
+
+def drawn_types(answer):
+    """Types of rows that were drawn are drawn too."""
+    for row in answer["rows"]:
+        for part in ("mean", "sd"):
+            if row["law"] == "drawn":
+                row[part]["acc"] = row[part]["acc_draws"]
+    return answer
 
 
 def command_line(data, models, options):

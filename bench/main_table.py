@@ -95,13 +95,20 @@ def section(arguments, data):
     seeds = answer["seeds"]
     lines = [f"### {TITLE[data]}", "",
              f"{answer['n']:,} gaps of {answer['sequences']:,} sequences; {seeds} seed{'s' if seeds > 1 else ''}; CRPS and IL in {UNIT_TEXT[data]}. {floor(answer)}"
-             + (" The paper's Retweet is another selection: its rows are here to see their order, not to compare numbers." if data == "retweet" else ""), "",
+             + made_elsewhere(found) + (" The paper's Retweet is another selection: its rows are here to see their order, not to compare numbers." if data == "retweet" else ""), "",
              *table(rows + naive_rows(answer) + published_rows(data), [("training", time_of)]), "",
              f"![Coverage and interval lengths on {TITLE[data]}](comparison-{data}.svg)", ""]
     lines += [f"    {command_line(data, models, options)}" for name, models, options in call_list(data) if found[name]]
     lines += [f"    {command_line(data, models, options)}   # not run" for name, models, options in call_list(data) if not found[name]] + [""]
     picture(data, answer)
     return lines, found
+
+
+def made_elsewhere(found):
+    """How many cells were made by other sources than those of the build that put the table together."""
+    there = [answer for answer in found.values() if answer]
+    other, cells = sum(answer["cells_of_other_code"] for answer in there), sum(answer["cells"] for answer in there)
+    return f" {other} of {cells} results were made by earlier sources of this version than those of the command that put the table together." if other else ""
 
 
 def picture(data, answer):

@@ -116,7 +116,8 @@ def _values(panel):
 
 
 def _lines(panel, width, height):
-    left, right, top, bottom = 58, width - (90 if panel.references else 16), 34, height - 42
+    named = any(panel.references) or any(s.name for s in panel.series)
+    left, right, top, bottom = 58, width - (90 if named else 16), 34, height - 42
     across = _Axis([x for s in panel.series for x in s.x], left, right, panel.log_x)
     up = _Axis(_values(panel), bottom, top, panel.log_y)
     out = [_text(left, 18, panel.title, more=' font-weight="bold"')]
@@ -141,7 +142,7 @@ def _lines(panel, width, height):
                 out.append(_line(across(x), up(low), across(x), up(high), colour))
             out.append(f'<circle cx="{across(x):.1f}" cy="{up(y):.1f}" r="2.6" fill="{colour}"/>')
         if s.name:
-            out.append(_text(left + 8, top + 12 + 14 * k, s.name, colour=colour))
+            out.append(_text(right + 8, top + 10 + 15 * k, s.name, colour=colour))
     return "".join(out)
 
 
