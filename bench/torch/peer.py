@@ -67,7 +67,7 @@ class Layer(nn.Module):
         weight = torch.softmax(query / math.sqrt(query.shape[-1]) @ key.transpose(-1, -2) + mask, -1)
         seen = (self.dropout(weight) @ value).transpose(1, 2).flatten(2)
         x = self.norm1(x + self.dropout(self.out(seen)))
-        return self.norm2(x + self.dropout(self.outer(self.dropout(F.gelu(self.inner(x))))))
+        return self.norm2(x + self.dropout(self.outer(self.dropout(F.relu(self.inner(x))))))
 
 
 class Head(nn.Module):

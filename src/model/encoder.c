@@ -8,6 +8,7 @@
  */
 #include "model/encoder.h"
 
+#include "base/clones.h"
 #include "op/attention.h"
 #include "op/dropout.h"
 #include "op/embed.h"
@@ -114,6 +115,13 @@ static struct op_dropout drop_of(const struct pass *p, size_t layer, enum drop w
     return (struct op_dropout){p->s->dropout, layer * DROPS + which};
 }
 
+/* x (r x c, rows apart at ld) times factor (r x c). */
+OP_CLONES static void scale_rows(size_t r, size_t c, const real *restrict factor, real *restrict x, size_t ld)
+{
+    for (size_t j = 0; j < r; j++)
+        for (size_t l = 0; l < c; l++) x[j * ld + l] *= factor[j * c + l];
+}
+
 /* x (rows i0 .. i0+n-1 of a tensor, d wide) times the mask, some rows at a time, and `also` too unless it is NULL. Rows
  * start at multiples of 8 elements of it. */
 static void drop_rows(const struct pass *p, struct op_dropout drop, size_t i0, size_t n, size_t d, real *x, real *also)
@@ -126,14 +134,12 @@ static void drop_rows(const struct pass *p, struct op_dropout drop, size_t i0, s
         for (size_t k = 0; k < d; k += columns) {
             size_t r = n - i < rows ? n - i : rows, c = d - k < columns ? d - k : columns;
             OP(dropout_tile)(p->run, drop, (i0 + i) * stride + k, stride, r, c, factor, c);
-            for (size_t j = 0; j < r; j++)
-                for (size_t l = 0; l < c; l++) x[(i + j) * d + k + l] *= factor[j * c + l];
-            for (size_t j = 0; also && j < r; j++)
-                for (size_t l = 0; l < c; l++) also[(i + j) * d + k + l] *= factor[j * c + l];
+            scale_rows(r, c, factor, x + i * d + k, d);
+            if (also) scale_rows(r, c, factor, also + i * d + k, d);
         }
 }
 
-static void add_rows(size_t n, const real *a, real *x)
+OP_CLONES static void add_rows(size_t n, const real *restrict a, real *restrict x)
 {
     for (size_t i = 0; i < n; i++) x[i] += a[i];
 }

@@ -24,23 +24,27 @@ static void gelu_backward(size_t n, const real *restrict x, real *restrict d, re
     }
 }
 
-void OP(activation_forward)(enum activation kind, size_t n, const real *x, real *y)
+OP_CLONES
+static void relu(size_t n, const real *x, real *y)
 {
-    if (kind == ACTIVATION_GELU) {
-        gelu(n, x, y);
-        return;
-    }
     for (size_t i = 0; i < n; i++) y[i] = x[i] > 0 ? x[i] : 0;
 }
 
-void OP(activation_backward)(enum activation kind, size_t n, const real *x, real *d, real *y)
+OP_CLONES
+static void relu_backward(size_t n, const real *restrict x, real *restrict d, real *restrict y)
 {
-    if (kind == ACTIVATION_GELU) {
-        gelu_backward(n, x, d, y);
-        return;
-    }
     for (size_t i = 0; i < n; i++) {
         y[i] = x[i] > 0 ? x[i] : 0;
         d[i] = x[i] > 0 ? d[i] : 0;
     }
+}
+
+void OP(activation_forward)(enum activation kind, size_t n, const real *x, real *y)
+{
+    (kind == ACTIVATION_GELU ? gelu : relu)(n, x, y);
+}
+
+void OP(activation_backward)(enum activation kind, size_t n, const real *x, real *d, real *y)
+{
+    (kind == ACTIVATION_GELU ? gelu_backward : relu_backward)(n, x, d, y);
 }

@@ -1,9 +1,17 @@
 /* linear.c - see linear.h. */
 #include "op/linear.h"
 
+#include "base/clones.h"
 #include "op/blas.h"
 
 #include <string.h>
+
+/* sum (k) += the columns of x (n x k, rows apart at ld). */
+OP_CLONES static void column_sums(size_t n, size_t k, const real *restrict x, size_t ld, real *restrict sum)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < k; j++) sum[j] += x[i * ld + j];
+}
 
 void OP(linear_forward)(size_t n, size_t in, size_t out, const real *x, const real *w, const real *b, real *y)
 {
@@ -23,6 +31,5 @@ void OP(linear_gradient)(size_t n, size_t in, size_t out, const real *x, const r
 {
     if (n == 0) return;
     gemm(1, 0, to - from, in, n, 1, dy + from, out, x, in, 1, dw + from * in, in);
-    for (size_t i = 0; db && i < n; i++)
-        for (size_t k = from; k < to; k++) db[k] += dy[i * out + k];
+    if (db) column_sums(n, to - from, dy + from, out, db + from);
 }
