@@ -13,7 +13,7 @@ import dataclasses
 import typing
 
 import plot
-from compared import PRESET, ROOT, TITLE, UNIT_TEXT, add_options, command_line, compare, floor, naive_rows, table
+from compared import PRESET, ROOT, TITLE, UNIT, UNIT_TEXT, add_options, command_line, compare, floor, naive_rows, table
 
 # Seeds and epochs of the runs: what two cores do in some hours. The command below each table, without --epochs and with more seeds, does it in full.
 EFFORT = {"stackoverflow": ["--seeds", "1", "--epochs", "6"], "retweet": ["--seeds", "1", "--epochs", "3"], "mimic2": ["--seeds", "3"],
@@ -52,8 +52,8 @@ ABLATIONS = [
     Ablation("head", "Intensity or score", "The head gives an intensity, whose score is matched, or the score itself (the paper's SMURF^s). The paper has, for intensity against "
              "score, CS 0.65 against 6.13 and CRPS 0.44 against 0.54 on StackOverflow; CS 0.71 against 3.92 and CRPS 0.86 against 1.33 on its Retweet.",
              ["stackoverflow", "retweet", "mimic2"], lambda data: [Row("intensity", DSM), Row("score", DSM + ":head=score")]),
-    Ablation("sigma", "Noise", "σ of denoising score matching on log time, and none (`sm`, unbounded where the density does not vanish at the ends); `auto` is chosen by "
-             "the CRPS on dev.", ["stackoverflow", "retweet", "mimic2"],
+    Ablation("sigma", "Noise", "σ of denoising score matching on log time, and none (`sm`, which on log time without a known end of observation is `wsm` as well); `auto` is "
+             "chosen by the CRPS on dev.", ["stackoverflow", "retweet", "mimic2"],
              lambda data: [Row(f"σ = {s}", f"{DSM}:sigma={s}", x=s) for s in (0.02, 0.05, 0.1, 0.2, 0.4)] + [Row("σ auto", DSM + ":sigma=auto"), Row("none (`sm`)", "default:objective=sm")],
              x_label="σ"),
     Ablation("sampler", "Samplers", "Denoising score matching in time itself, with the published settings: the exact law of the same model beside 100 draws of each gap, "
@@ -62,12 +62,12 @@ ABLATIONS = [
              lambda data: [Row("exact", "paper-" + PRESET[data])] + [Row(label, "paper-" + PRESET[data], tuple(options)) for label, options in (
                  ("Langevin + denoising", LANGEVIN), ("Langevin", LANGEVIN + ["--no-denoise"]), ("mirror Langevin", ["--sampler", "mirror"]))], options=[], full=True),
     Ablation("steps", "Number of Langevin steps", "The authors' program's settings, 100 draws of each gap. The walk has no stationary law, as λ tends to a constant on the left, so that "
-             "its calibration drifts with the number of steps; a number chosen on test looks good by chance.", ["stackoverflow", "mimic2"],
+             "its calibration drifts with the number of steps.", ["stackoverflow", "mimic2"],
              lambda data: [Row(f"{n} steps", "program-" + PRESET[data], (*LANGEVIN, "--steps", str(n)), x=n) for n in STEPS] + [Row("exact law", "program-" + PRESET[data])],
              options=[], x_label="steps", full=True),
     Ablation("alpha", "Weight of the time loss", "α beside the type loss. In the paper a larger α lowers CS and CRPS and costs accuracy.", ["stackoverflow", "mimic2"],
              lambda data: [Row(f"α = {a}", f"{DSM}:alpha={a}", x=a) for a in (0.3, 1, 3, 10)], x_label="α"),
-    Ablation("share", "Share of the train data", "The default preset on the first 10% to 100% of the train sequences.", ["stackoverflow", "retweet", "mimic2"],
+    Ablation("share", "Share of the train data", "The default preset on the first 10% to 100% of the train sequences; skill is against the naive law of the same part.", ["stackoverflow", "retweet", "mimic2"],
              lambda data: [Row(f"{share}%", "default", x=share, share=share) for share in SHARES], x_label="% of the train sequences"),
     Ablation("objective", "Objectives and gradient", "The same model by likelihood, weighted score matching, denoising score matching with the whole gradient, and stopped at λ'/λ as in "
              "the authors' program.", ["stackoverflow", "retweet", "financial", "mimic2"],
@@ -104,19 +104,34 @@ def calls(ablation, data):
 
 def run(arguments, ablation, data):
     """The rows with their numbers, and the last answer; None where something was not run."""
-    measured, answer = {}, None
+    measured, answer, full = {}, None, None
     for options, share, rows in calls(ablation, data):
         answer = compare(arguments, data, [row.model for row in rows], options, part_of(arguments, data, share))
         if not answer:
             return None
+        if share == 100:
+            full = answer["mean_gap"]
         for row in rows:
             for found in answer["rows"]:
                 if found["model"] == row.model:
+                    found["measured_in"] = answer["mean_gap"]
                     name = ", ".join(word for word in (row.label, found["law"] if found["law"] in ("raw", "recalibrated") else "") if word)
                     steps = [str(each["steps"]) for each in found["each"] if each.get("steps")]
                     chosen = f" ({', '.join(dict.fromkeys(steps))} steps)" if steps and not row.x else ""
                     measured.setdefault(id(row), []).append({**found, "name": name + chosen, "x": row.x})
-    return [row for key in measured for row in measured[key]], answer
+    rows = [row for key in measured for row in measured[key]]
+    for row in rows if UNIT[data] else []:
+        in_one_unit(row, full)
+    return rows, answer
+
+
+def in_one_unit(row, mean_gap):
+    """Lengths in mean gaps of all train data, where the row's were of a part of it; skill stays against the part's own naive law."""
+    factor = row["measured_in"] / mean_gap
+    for part in ("mean", "sd"):
+        for key in ("crps", "il"):
+            if row[part].get(key) is not None:
+                row[part][key] *= factor
 
 
 def panels(ablation, data, rows, naive):

@@ -93,6 +93,9 @@ def marks(rows, key, way):
     """Of the rows' values: "best", "near" (within the larger deviation over seeds) or "" for each."""
     values = [row["mean"].get(key) for row in rows]
     there = [v for v in values if v is not None]
+    floors = [row["mean"]["cs_floor"] for row in rows if row["mean"].get("cs_floor")]
+    if key == "cs" and there and floors and sorted(there)[:2][-1] < min(floors):
+        return [""] * len(rows)  # several below the noise floor: none is better than another
     if not way or len(there) < 2:
         return [""] * len(rows)
     best = max(there) if way > 0 else min(there)

@@ -34,6 +34,8 @@ def attention(rows):
 
 
 def slope(points):
+    if len(points) < 2:
+        return math.nan
     (x0, y0), (x1, y1) = points[-2:]
     return math.log(y1 / y0) / math.log(x1 / x0)
 

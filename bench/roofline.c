@@ -45,7 +45,13 @@ struct count {
     double flops, function[FUNCTIONS], bytes, calls;
 };
 
-enum { FLOAT = sizeof(float), BLOCK = 32, ROWS_CHUNK = 24 };
+enum { FLOAT = sizeof(float), BLOCK = 32, ROWS_CHUNK = 36, VECTOR = 16 };
+
+/* Points as a step has them: whole vectors. */
+static size_t filled(double points)
+{
+    return points > 1 ? ((size_t)points + VECTOR - 1) / VECTOR * VECTOR : 1;
+}
 
 /* Room for what ops read and write, and the step they belong to. */
 struct bench {
@@ -105,10 +111,11 @@ static void bench_open(struct bench *b, const struct preset *p)
     for (int i = 0; i < 8; i++) b->q[i] = numbers(n * hw);
     b->lse = numbers(n * e->heads), b->delta = numbers(n * e->heads);
     b->scratch = numbers(smurf_attention_scratch_f32(e->heads, e->head_width, 1));
-    b->tau = numbers(points);
-    for (int i = 0; i < 6; i++) b->at[i] = numbers(points);
-    b->z = numbers(e->width * points), b->h = numbers(e->width * points), b->dh = numbers(e->width * points);
-    b->logits = numbers(e->types * points);
+    size_t room = filled((double)points);
+    b->tau = numbers(room);
+    for (int i = 0; i < 6; i++) b->at[i] = numbers(room);
+    b->z = numbers(e->width * room), b->h = numbers(e->width * room), b->dh = numbers(e->width * room);
+    b->logits = numbers(e->types * room);
     b->gap_h = numbers(n * GAP_UNITS);
     b->c = coefficients(n, e->width), b->g = coefficients(n, e->width);
 }
@@ -299,7 +306,7 @@ static struct count head_maps_count(const struct shape *s)
 static void gap_head(void *data)
 {
     struct bench *b = data;
-    size_t d = b->step.model.shape.width, n = (size_t)b->shape.points;
+    size_t d = b->step.model.shape.width, n = filled(b->shape.points);
     const float *a = b->c.a, *c = b->c.b;
     float bias = 0;
     int order = b->shape.slope;
@@ -323,12 +330,13 @@ static struct count gap_head_count(const struct shape *s)
 static void type_head(void *data)
 {
     struct bench *b = data;
-    size_t half = b->step.model.shape.width / 2, n = (size_t)b->shape.type_points, types = b->step.model.shape.types;
+    size_t half = b->step.model.shape.width / 2, n = filled(b->shape.type_points), types = b->step.model.shape.types;
     const float *a = b->c.type_a, *c = b->c.type_b;
     double right;
     for (size_t i = 0; i < b->step.batch.targets; i++) {
         smurf_type_head_forward_f32(types, half, a + i * half, c + i * half, b->w, b->w, b->tau, n, b->h, b->logits);
-        smurf_type_head_loss_f32(types, n, n, 1, b->step.loss.smoothing, 1, b->logits, &right);
+        smurf_type_head_loss_f32(types, n, (size_t)b->shape.type_points, 1, b->step.loss.smoothing, 1, b->logits,
+                                 &right);
         smurf_type_head_backward_f32(types, half, a + i * half, b->w, b->tau, n, b->h, b->logits, b->dh,
                                      (float *)b->g.type_a + i * half, (float *)b->g.type_b + i * half, b->step.gradient,
                                      b->z);

@@ -189,6 +189,7 @@ def misses(rows):
 # What is asked for: name in bench.json, words, least (or with -, most), and a goal beyond it.
 ASKED = [
     ("train_stackoverflow_ratio", "training StackOverflow's model, times PyTorch", 15, 25),
+    ("train_stackoverflow_lean_ratio", "the same, times a leaner one that skips padding in its heads", None, None),
     ("train_financial_ratio", "training Financial's model, times PyTorch", 4, None),
     ("langevin_ratio", "Langevin draws, times PyTorch", 40, None),
     ("exact_ratio", "exact laws, times PyTorch's 1000-step Langevin", 1000, None),
@@ -224,7 +225,7 @@ def main():
     evaluation = evaluate_benchmark(build)
     start = startup.startup(build, ROOT.parent / "shared" / "data")
     jsonl = min(row["python_ratio"] for row in rows if "python_ratio" in row)
-    kept = {"jsonl_ratio": jsonl, **roofline.shares(roofs), **{name: peer.get(name) for name in race.RATIOS}, "peer": peer, "read": rows, "train": training, "roofline": roofs, "growth": sizes,
+    kept = {"jsonl_ratio": jsonl, **roofline.shares(roofs), **{name: peer.get(name) for name in (*race.RATIOS, race.LEAN)}, "peer": peer, "read": rows, "train": training, "roofline": roofs, "growth": sizes,
             "sample": sampling, "evaluate": evaluation, "startup": start}
     (build / "bench.json").write_text(json.dumps(kept, indent=1) + "\n")
     (ROOT / "doc" / "growth.svg").write_text(growth.picture(sizes))

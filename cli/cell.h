@@ -41,7 +41,7 @@ struct result {
     size_t laws;
     double markov, mean_gap; /* of the naive laws; NaN else */
     size_t steps;            /* of the sampler; 0: none */
-    char code[17];           /* digest of the library's sources that made it */
+    char code[17];           /* digest of the sources that made it */
 };
 
 enum cell_kind { CELL_MODEL, CELL_NAIVE, CELL_TRUTH };

@@ -347,7 +347,8 @@ static void check_options(struct compare_options *o, struct bench *b)
     if (!is_one_of(o->format, formats)) usage_error("--format takes text, markdown, csv or json, not '%s'", o->format);
     if (o->seeds < 1 || o->seeds > SEEDS_MOST) usage_error("--seeds takes a number from 1 to %d", SEEDS_MOST);
     if (!o->sampler) o->sampler = o->paper_protocol ? "langevin" : "exact";
-    *b = (struct bench){.sampler = o->sampler, .draws = o->draws, .paper_protocol = o->paper_protocol, .undenoised = o->undenoised};
+    *b = (struct bench){
+        .sampler = o->sampler, .draws = o->draws, .paper_protocol = o->paper_protocol, .undenoised = o->undenoised};
     if (!is_one_of(o->sampler, samplers))
         usage_error("there is no sampler '%s': choose exact, langevin, mirror or reject", o->sampler);
     if (!bench_draws(b) && (o->steps || o->draws || o->paper_protocol || o->undenoised))

@@ -299,8 +299,8 @@ void show_comparison_json(FILE *out, const struct comparison *c)
     fprintf(out, ",\n \"seeds\": %zu, \"version\": \"%s\", \"sampler\": ", c->seeds, smurf_version());
     put_string(out, c->bench->sampler);
     fprintf(out, ", \"cells\": %zu, \"cells_of_other_code\": %zu", c->cells, c->of_other_code);
-    fprintf(out,
-            ", \"draws\": %zu, \"paper_protocol\": %s, \"acc_markov\": ", bench_draws(c->bench) ? c->bench->draws : 0,
+    fprintf(out, ", \"draws\": %zu, \"denoised\": %s, \"paper_protocol\": %s, \"acc_markov\": ",
+            bench_draws(c->bench) ? c->bench->draws : 0, c->bench->undenoised ? "false" : "true",
             c->bench->paper_protocol ? "true" : "false");
     put_number(out, c->values.markov);
     fputs(",\n \"levels\": [", out);

@@ -3,7 +3,7 @@
  *
  * OP_CLONES before a static function makes one copy for AVX-512, one for AVX2 with FMA and one for any
  * x86-64; helpers that it calls must be inlined into it to be copied along. Static, because copied functions
- * with external linkage would be exported whatever their visibility; without OpenMP pragmas, whose bodies are
+ * with external linkage would be exported whatever their visibility; without parallel regions of OpenMP, whose bodies are
  * not copied. The levels are those of the x86-64 psABI: named processors ("haswell") would match that maker's
  * models only. Empty where the compiler or the C library cannot do it, and under sanitizers, whose runtime is
  * not yet up when the choice is made. A file that defines OP_CLONES first, as nothing, is compiled once, as its flags

@@ -51,11 +51,12 @@ VECTOR_INLINE float vector_exp(float x)
 VECTOR_INLINE float vector_log(float x)
 {
     const int32_t root_half = 0x3f3504f3; /* the bits of sqrt(1/2) */
-    int32_t bits = (int32_t)vector_bits(x) - root_half;
+    int32_t bits = (int32_t)(vector_bits(x) - (uint32_t)root_half);
     float n = (float)(bits >> 23), m = vector_of_bits((uint32_t)((bits & 0x7fffff) + root_half)) - 1;
     float s = m / (2 + m), t = s * s;
     float r = t * (0.66666666f + t * (0.40000042f + t * (0.28563526f + t * 0.2332f)));
-    return n * 0.69314718f + (m - s * (m - r));
+    float value = n * 0.69314718f + (m - s * (m - r));
+    return x < 3.4e38f ? value : x; /* what is not finite stays so */
 }
 
 VECTOR_INLINE float vector_log1p(float x)
