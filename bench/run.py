@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the benchmarks and writes doc/performance.md, doc/growth.svg and build/bench.json.
 
-    bench/run.py BUILD_DIRECTORY
+    bench/run.py BUILD_DIRECTORY [NAME ...]     NAME: measure those benchmarks again, and take the others from bench.json
 
 Every number in doc/performance.md comes from here. Clocks of shared machines are noisy: medians of five, and ratios
 against something else measured in the same run, say more than seconds.
@@ -214,30 +214,39 @@ def ratio_misses(kept):
     return [f"{words}: {kept[name]:.3g}, {least} is asked for" for name, words, least, _ in ASKED if least and kept.get(name) is not None and kept[name] < least]
 
 
+def measure(build, again):
+    """What each benchmark gave, by name; with `again`, of those alone, the others as bench.json has them."""
+    parts = {
+        "read": lambda: read_benchmark(build), "peer": lambda: race.race(build), "train": lambda: train_benchmark(build), "roofline": lambda: roofline.benchmark(build),
+        "growth": lambda: growth.benchmark(build), "sample": lambda: sample_benchmark(build), "evaluate": lambda: evaluate_benchmark(build),
+        "startup": lambda: startup.startup(build, ROOT.parent / "shared" / "data"),
+    }
+    unknown = set(again) - set(parts)
+    if unknown:
+        sys.exit(f"bench: there is no benchmark {', '.join(sorted(unknown))}: use {', '.join(parts)}")
+    kept = json.loads((build / "bench.json").read_text()) if again else {}
+    # Through JSON, so that numbers of threads are keys alike in fresh and in kept results.
+    return {name: json.loads(json.dumps(run())) if not again or name in again else kept[name] for name, run in parts.items()}
+
+
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
-    rows = read_benchmark(build)
-    peer = race.race(build)
-    training = train_benchmark(build)
-    roofs = roofline.benchmark(build)
-    sizes = growth.benchmark(build)
-    sampling = sample_benchmark(build)
-    evaluation = evaluate_benchmark(build)
-    start = startup.startup(build, ROOT.parent / "shared" / "data")
-    jsonl = min(row["python_ratio"] for row in rows if "python_ratio" in row)
-    kept = {"jsonl_ratio": jsonl, **roofline.shares(roofs), **{name: peer.get(name) for name in (*race.RATIOS, race.LEAN)}, "peer": peer, "read": rows, "train": training, "roofline": roofs, "growth": sizes,
-            "sample": sampling, "evaluate": evaluation, "startup": start}
+    found = measure(build, sys.argv[2:])
+    rows, peer, training, roofs, sizes, start = (found[name] for name in ("read", "peer", "train", "roofline", "growth", "startup"))
+    ratios = {"jsonl_ratio": min(row["python_ratio"] for row in rows if "python_ratio" in row), **roofline.shares(roofs), **{name: peer.get(name) for name in (*race.RATIOS, race.LEAN)}}
+    kept = {**ratios, **found}
     (build / "bench.json").write_text(json.dumps(kept, indent=1) + "\n")
     (ROOT / "doc" / "growth.svg").write_text(growth.picture(sizes))
     sections = {"machine": [machine()], "summary": summary_section(kept), "peer": race.section(peer), "training": train_section(training), "roofline": roofline.section(roofs),
-                "growth": growth.section(sizes), "sampling": sample_section(sampling), "laws": evaluate_section(evaluation), "reading": read_section(rows), "startup": startup.section(start)}
+                "growth": growth.section(sizes), "sampling": sample_section(found["sample"]), "laws": evaluate_section(found["evaluate"]), "reading": read_section(rows),
+                "startup": startup.section(start)}
     text = (ROOT / "bench" / "performance.in.md").read_text()
     for name, lines in sections.items():
         text = text.replace("{{" + name + "}}", "\n".join(lines))
     (ROOT / "doc" / "performance.md").write_text(text)
     print(text)
     print("\n".join(summary_section(kept)))
-    missed = (ratio_misses(kept) + misses(training) + roofline.misses(roofs) + growth.misses(sizes) + sample_misses(sampling) + evaluate_misses(evaluation) + startup.misses(start))
+    missed = (ratio_misses(kept) + misses(training) + roofline.misses(roofs) + growth.misses(sizes) + sample_misses(found["sample"]) + evaluate_misses(found["evaluate"]) + startup.misses(start))
     for words in missed:
         print(f"bench: {words}", file=sys.stderr)
     sys.exit(1 if missed else 0)

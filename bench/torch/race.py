@@ -100,7 +100,7 @@ def outcome(speed, unit):
     """Speeds of the sides by threads, and how many times faster ours is than the others, each at its better number of
     threads."""
     names = dict.fromkeys(name for name, _ in speed)
-    found = {name: {threads: speed[name, threads] for threads in THREADS} for name in names}
+    found = {name: {str(threads): speed[name, threads] for threads in THREADS} for name in names}
     best = {name: max(found[name].values()) for name in names}
     return {"unit": unit, **found, "ratio": best["ours"] / best["peer"], **({"lean_ratio": best["ours"] / best["lean"]} if "lean" in names else {})}
 
@@ -200,13 +200,13 @@ def section(result):
     ]
     for key, words in names.items():
         row = result[key]
-        speeds = [number(row[side][threads]) for side in ("ours", "peer") for threads in THREADS]
+        speeds = [number(row[side][str(threads)]) for side in ("ours", "peer") for threads in THREADS]
         lines.append(f"| {words} | {row['unit']} | {' | '.join(speeds)} | {row['ratio']:,.3g} |")
     memory = [result[key]["peak_mb"] for key in ("train_stackoverflow", "train_financial")]
     lean = result["train_stackoverflow"]["lean"]
     lines += [
         "",
-        f"A leaner peer, whose heads skip the padding, trains StackOverflow's model at {number(lean[1])} events/s on one thread and {number(lean[2])} on two: ours is {result['train_stackoverflow']['lean_ratio']:.3g} times as fast.",
+        f"A leaner peer, whose heads skip the padding, trains StackOverflow's model at {number(lean['1'])} events/s on one thread and {number(lean['2'])} on two: ours is {result['train_stackoverflow']['lean_ratio']:.3g} times as fast.",
         "Ours draws from a table of each law's score, made once a law and included in the time, over 1000 steps; the peer evaluates the network at every step, as one would.",
         "",
         "Peak memory in training, ours and PyTorch: "
