@@ -293,7 +293,7 @@ static smurf_status measure_drawn(struct work *w, const smurf_model *model, smur
     smurf_status status = SMURF_OK;
     r->steps = b->steps;
     if (!b->steps)
-        status = choose_steps(w, model, b->paper_protocol ? b->split.test : b->split.dev, &r->steps, &m, err);
+        status = choose_steps(w, model, b->paper_protocol ? b->split.test : w->split.dev, &r->steps, &m, err);
     if (!status && !b->paper_protocol) status = measure_draws(w, model, b->split.test, r->steps, &m, err);
     if (!status) add_law(r, "drawn", &m);
     return status;

@@ -129,6 +129,15 @@ class Table(CompareCase):
         self.assertRegex(out, r"(?m)^default, drawn† ")
         self.assertRegex(out, r"(?m)^† steps chosen on test")
 
+    def test_steps_are_chosen_by_the_part_of_dev_that_selects(self):
+        self.data(sequences=160, events=40, split="8:4:4")
+        args = ["--models", "default", "--epochs", "1", "--draws", "5", "--set", "sampler-steps=10", "-q", "--format", "json"]
+        exact = json.loads(self.compare(*args[:4], *args[6:]).out)
+        self.assertEqual([r["law"] for r in exact["rows"][:2]], ["raw", "recalibrated"])  # dev is large enough for both
+        drawn = json.loads(self.compare(*args, "--sampler", "langevin").out)
+        self.assertEqual([r["law"] for r in drawn["rows"][:1]], ["drawn"])
+        self.assertIn(drawn["rows"][0]["each"][0]["steps"], [1, 2, 5, 10, 20])
+
     def test_draws_without_the_last_step(self):
         self.data()
         args = ["--models", "default:objective=dsm", "--epochs", "1", "--draws", "10", "--sampler", "langevin", "--steps", "20", "-q"]
