@@ -51,11 +51,11 @@ bench: all ## run the benchmarks
 	bench/run.py $(BUILD)
 
 count: all ## count the instructions of three small runs, against those kept in test/instructions.json (valgrind)
-	@tools/install-deps build ci
+	@tools/install-deps build count
 	@tools/count-instructions $(BUILD)
 
 fuzz: ## run each fuzzer for SECONDS=60 (clang)
-	@tools/install-deps build ci
+	@tools/install-deps build count
 	@tools/fuzz $(BUILD)-fuzz $(SECONDS)
 
 check-asan: ## run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
