@@ -55,7 +55,7 @@ count: all ## count the instructions of three small runs, against those kept in 
 	@tools/count-instructions $(BUILD)
 
 fuzz: ## run each fuzzer for SECONDS=60 (clang)
-	@tools/install-deps build count
+	@tools/install-deps build ci
 	@tools/fuzz $(BUILD)-fuzz $(SECONDS)
 
 check-asan: ## run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
