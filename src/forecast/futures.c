@@ -13,9 +13,6 @@
 #include "op/serial.h"
 
 #include <math.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -133,15 +130,6 @@ static smurf_status check(const smurf_forecast *f, const smurf_futures_config *c
     return SMURF_OK;
 }
 
-static size_t thread_number(void)
-{
-#ifdef _OPENMP
-    return (size_t)omp_get_thread_num();
-#else
-    return 0;
-#endif
-}
-
 /* What one thread works with. */
 struct worker {
     smurf_forecast *forecast;
@@ -156,7 +144,7 @@ static smurf_status run_block(const smurf_forecast *base, const smurf_futures_co
 {
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (size_t i = from; i < to; i++) {
-        struct worker *w = &worker[thread_number()];
+        struct worker *w = &worker[smurf_thread_number()];
         if (!w->status) w->status = run_path(w->forecast, base, c, i, w->share, &out->path[i], &w->err);
     }
     for (int t = 0; t < threads; t++)

@@ -1,6 +1,10 @@
 /* serial.c - see serial.h. */
 #include "op/serial.h"
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 #include <pthread.h>
 #include <stddef.h>
 
@@ -27,4 +31,13 @@ void smurf_serial_leave(void)
     pthread_mutex_lock(&lock);
     if (--inside == 0 && before != 1) openblas_set_num_threads(before);
     pthread_mutex_unlock(&lock);
+}
+
+size_t smurf_thread_number(void)
+{
+#ifdef _OPENMP
+    return (size_t)omp_get_thread_num();
+#else
+    return 0;
+#endif
 }

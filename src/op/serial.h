@@ -7,7 +7,12 @@
 #ifndef SMURF_OP_SERIAL_H
 #define SMURF_OP_SERIAL_H
 
+#include <stddef.h>
+
 void smurf_serial_enter(void);
 void smurf_serial_leave(void);
+
+/* Which thread of our own parallel loop this is, from 0. */
+size_t smurf_thread_number(void);
 
 #endif

@@ -12,12 +12,10 @@
 
 #include "op/gap_head.h"
 #include "op/linear.h"
+#include "op/serial.h"
 #include "op/type_head.h"
 
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 enum { CHUNK = 8, CHUNKS_MOST = 16, ROWS_CHUNK = 36, TOGETHER = 16 };
 
@@ -250,15 +248,6 @@ static void many_types(const struct pass *p, const struct target *t, size_t n, c
 
 /* ---- The batch ------------------------------------------------------------------------------- */
 
-static size_t thread_number(void)
-{
-#ifdef _OPENMP
-    return (size_t)omp_get_thread_num();
-#else
-    return 0;
-#endif
-}
-
 static struct loss all_targets(const struct pass *p, const struct batch *batch)
 {
     struct memory *m = p->m;
@@ -268,7 +257,7 @@ static struct loss all_targets(const struct pass *p, const struct batch *batch)
 #pragma omp parallel for schedule(static) num_threads(p->run->threads)
     for (size_t c = 0; c < chunks; c++) {
         size_t unused;
-        real *own = m->desks + thread_number() * m->desk_size;
+        real *own = m->desks + smurf_thread_number() * m->desk_size;
         struct desk desk = lay_out_desk(d, types, m->points, p->config->type_at_truth, own, &unused);
         struct shared shared = shared_of(p, m->shared + c * m->shared_size);
         size_t from = op_chunk_start(batch->targets, chunks, c), to = op_chunk_start(batch->targets, chunks, c + 1);
