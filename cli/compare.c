@@ -76,7 +76,7 @@ static void list_models(struct models *m, const char *list)
         if (is_preset(usual[i], strlen(usual[i]))) add_model(m, usual[i]);
     if (!list) return;
     m->text = strdup(list);
-    if (!m->text) usage_error("out of memory");
+    if (!m->text) out_of_memory();
     char *rest = m->text;
     for (char *name; (name = strsep(&rest, ","));) add_model(m, name);
 }
@@ -100,7 +100,7 @@ static void configure(struct cell *c, const struct compare_options *o, const smu
 {
     smurf_error err;
     char *copy = strdup(c->model), *rest = copy;
-    if (!copy) usage_error("out of memory");
+    if (!copy) out_of_memory();
     smurf_train_config_init(&c->config);
     c->config.seed = c->seed;
     if (smurf_train_config_preset(&c->config, strsep(&rest, ":"), train, &err)) usage_error("%s", err.message);
@@ -122,7 +122,7 @@ static void check_settings(const struct compare_options *o, const struct models 
     if (o->epochs && smurf_train_config_set(&cell.config, "epochs", o->epochs, &err)) usage_error("%s", err.message);
     for (size_t i = 0; i < m->count; i++) {
         char *copy = strdup(m->name[i]), *rest = copy;
-        if (!copy) usage_error("out of memory");
+        if (!copy) out_of_memory();
         strsep(&rest, ":");
         for (char *setting; (setting = strsep(&rest, ":"));) set(&cell, setting);
         free(copy);
@@ -142,7 +142,7 @@ static void make_cells(struct cells *out, const struct bench *b, const struct mo
     *out = (struct cells){.models = m->count, .seeds = o->seeds};
     out->count = m->count * o->seeds + 1 + (b->process != NULL);
     out->cell = calloc(out->count, sizeof *out->cell);
-    if (!out->cell) usage_error("out of memory");
+    if (!out->cell) out_of_memory();
     for (size_t i = 0; i < out->count; i++) {
         struct cell *c = &out->cell[i];
         *c = (struct cell){.bench = b, .kind = i == m->count * o->seeds ? CELL_NAIVE : CELL_TRUTH};
@@ -161,7 +161,7 @@ static int run_cells(struct cells *cells)
 {
     struct job *jobs = calloc(cells->count, sizeof *jobs);
     size_t done = 0, n = 0, trained = cells->models * cells->seeds;
-    if (!jobs) usage_error("out of memory");
+    if (!jobs) out_of_memory();
     for (size_t i = 0; i < cells->count; i++) {
         size_t at = i < trained ? i % cells->models * cells->seeds + i / cells->models : i;
         struct cell *c = &cells->cell[at];
@@ -246,7 +246,7 @@ static void tabulate(struct table *t, const struct cells *cells)
     t->value = calloc(most, sizeof *t->value);
     t->name = calloc(most, sizeof *t->name);
     t->shown.row = calloc(most, sizeof *t->shown.row);
-    if (!t->value || !t->name || !t->shown.row) usage_error("out of memory");
+    if (!t->value || !t->name || !t->shown.row) out_of_memory();
     for (size_t m = 0; m < cells->models; m++)
         for (size_t k = 0; k < sizeof laws / sizeof *laws; k++)
             add_row(t, &cells->cell[m * cells->seeds], cells->seeds, laws[k]);
@@ -285,7 +285,7 @@ static int write_table(const struct comparison *c, const struct compare_options 
         return 0;
     }
     char *beside;
-    if (asprintf(&beside, "%s.part", o->output) < 0) usage_error("out of memory");
+    if (asprintf(&beside, "%s.part", o->output) < 0) out_of_memory();
     FILE *out = fopen(beside, "w");
     bool good = out != NULL;
     if (out) {
@@ -377,7 +377,7 @@ static char *runs_folder(const char *given, const char *data)
     bool unnamed = strcmp(data, "-") == 0 || (n == 1 && (data[0] == '.' || data[0] == '/'));
     if (!given && !unnamed && asprintf(&folder, "%.*s-compare", n, data) >= 0) return folder;
     folder = strdup(given ? given : "compare-runs");
-    if (!folder) usage_error("out of memory");
+    if (!folder) out_of_memory();
     return folder;
 }
 

@@ -56,7 +56,7 @@ static void parse_moments(const char *text, smurf_moment from[2])
 {
     smurf_error err = {0};
     char *copy = strdup(text), *comma = copy ? strchr(copy, ',') : NULL;
-    if (!copy) usage_error("out of memory");
+    if (!copy) out_of_memory();
     if (comma) *comma = '\0';
     smurf_status status = smurf_moment_parse(&from[0], copy, &err);
     from[1] = from[0];
@@ -252,7 +252,7 @@ static char *find_stale(const char *directory, const smurf_data *const part[PART
         name_part(file, i, format);
         if ((part[i] && strcmp(file, entry->d_name) == 0) || (stale && strcmp(stale, entry->d_name) < 0)) continue;
         free(stale);
-        if (!(stale = strdup(entry->d_name))) usage_error("out of memory");
+        if (!(stale = strdup(entry->d_name))) out_of_memory();
     }
     if (dir) closedir(dir);
     return stale;

@@ -15,7 +15,7 @@ smurf_parameter parse_parameter(char *text)
     size_t count = 1;
     for (char *p = equals + 1; *p; p++) count += *p == ',';
     double *values = malloc(count * sizeof *values);
-    if (!values) usage_error("out of memory");
+    if (!values) out_of_memory();
     char *p = equals + 1, *end;
     for (size_t i = 0; i < count; i++, p = end + 1) {
         values[i] = strtod(p, &end);
@@ -42,7 +42,7 @@ smurf_process *parse_process(const char *text, uint32_t types)
     smurf_error err;
     size_t n = 0;
     char *copy = strdup(text), *rest = copy;
-    if (!copy) usage_error("out of memory");
+    if (!copy) out_of_memory();
     char *name = next_word(&rest);
     if (!name) usage_error("--process takes the name of a process and its parameters: \"hawkes base=0.2\"");
     for (char *word; (word = next_word(&rest)) && n < PARAMETERS_MOST;) parameter[n++] = parse_parameter(word);

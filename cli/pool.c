@@ -218,7 +218,7 @@ static void wait_for_news(struct pool *p)
 int pool_run(struct job *jobs, size_t count, int cores)
 {
     struct pool *p = calloc(1, sizeof *p);
-    if (!p) usage_error("out of memory");
+    if (!p) out_of_memory();
     p->jobs = jobs;
     p->count = count;
     p->cores = cores;

@@ -90,7 +90,7 @@ static smurf_status answer_target(struct desk *d, smurf_forecast *f, double sinc
     if (status) return status;
     size_t n = smurf_futures_paths(futures), seen = 0;
     double *first = malloc(n * sizeof *first);
-    if (!first) usage_error("out of memory");
+    if (!first) out_of_memory();
     for (size_t i = 0; i < n; i++) {
         const double *time;
         const uint32_t *type;
@@ -287,7 +287,7 @@ static void grow(struct desk *d)
 {
     size_t room = d->known_room ? 2 * d->known_room : 64;
     struct known *table = calloc(room, sizeof *table);
-    if (!table) usage_error("out of memory");
+    if (!table) out_of_memory();
     for (size_t i = 0; i < d->known_room; i++)
         if (d->known[i].name) *place_of(table, room, d->known[i].name) = d->known[i];
     free(d->known);
@@ -303,7 +303,7 @@ static struct known *find(struct desk *d, const char *name, int64_t origin)
     struct known *k = place_of(d->known, d->known_room, name);
     if (k->name) return k;
     k->name = strdup(name);
-    if (!k->name || smurf_forecast_new(&k->forecast, d->model, d->o->history, &err)) usage_error("out of memory");
+    if (!k->name || smurf_forecast_new(&k->forecast, d->model, d->o->history, &err)) out_of_memory();
     smurf_forecast_recalibrate(k->forecast, !d->o->raw);
     smurf_forecast_clear(k->forecast, origin);
     smurf_forecast_rest(k->forecast);
@@ -454,7 +454,7 @@ static int predict(const struct predict_options *o, smurf_model *model, char **a
     set_question(&d);
     d.share = malloc(smurf_model_types(model) * sizeof *d.share);
     d.type_text = malloc(TOP_MOST * sizeof *d.type_text);
-    if (!d.share || !d.type_text) usage_error("out of memory");
+    if (!d.share || !d.type_text) out_of_memory();
     if (smurf_model_type_name(model, 0) && !data.types) data.types = "words";
     int status = smurf_forecast_new(&d.alone, model, o->history, &err) ? report_error(&err) : 0;
     if (!status) smurf_forecast_recalibrate(d.alone, !o->raw);

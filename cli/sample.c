@@ -300,7 +300,7 @@ int command_sample(int argc, char **argv)
     if (status) return status;
     d.model = model;
     d.room = calloc(o.paths, sizeof *d.room);
-    if (!d.room) usage_error("out of memory");
+    if (!d.room) out_of_memory();
     if (smurf_model_type_name(model, 0) && !o.data.types) o.data.types = "words";
     status = dataset_load(&split, argv[1], &o.data);
     if (!status) {

@@ -89,7 +89,7 @@ int command_simulate(int argc, char **argv)
     if (split && dataset_is_file(output))
         usage_error("train, dev and test cannot all go to '%s': name a directory with -o", output);
     smurf_parameter *parameters = calloc((size_t)n, sizeof *parameters);
-    if (!parameters) usage_error("out of memory");
+    if (!parameters) out_of_memory();
     for (int i = 1; i < n; i++) parameters[i - 1] = parse_parameter(argv[i]);
 
     smurf_simulate_config config;

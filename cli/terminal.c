@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
@@ -136,6 +137,11 @@ int report_failure(const char *format, ...)
     put_line("smurf: ", format, args);
     va_end(args);
     return 1;
+}
+
+void out_of_memory(void)
+{
+    exit(report_failure("out of memory"));
 }
 
 int finish_output(void)

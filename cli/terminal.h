@@ -31,6 +31,8 @@ void put_line(const char *before, const char *format, va_list args);
 int report_error(const smurf_error *err);
 /* The same for what the command itself finds wrong. */
 int report_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* "smurf: out of memory", and the end with status 1. For the command's own small allocations. */
+_Noreturn void out_of_memory(void);
 /* "smurf: warning: ..." unless --quiet. */
 void report_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -123,7 +123,7 @@ static char *resume_path(const char *model)
     size_t n = strlen(model), tail = strlen(".safetensors");
     if (n > tail && strcmp(model + n - tail, ".safetensors") == 0) n -= tail;
     char *path = malloc(n + sizeof ".resume");
-    if (!path) usage_error("out of memory");
+    if (!path) out_of_memory();
     memcpy(path, model, n);
     strcpy(path + n, ".resume");
     return path;

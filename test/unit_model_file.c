@@ -521,6 +521,14 @@ static void test_load_believes_nothing(void **state)
         {"\"sd\":", "\"sd\":0,\"x\":", "no valid 'scale'"},
         {"\"clock_unit\":", "\"clock_unit\":0,\"x\":", "no valid 'clock_unit'"},
         {"\"low\":", "\"low\":1e300,\"x\":", "no valid 'low' and 'high'"},
+        {"\"sd\":", "\"sd\":1e9,\"x\":", "no valid 'scale'"},
+        {"\"mu\":", "\"mu\":1e9,\"x\":", "no valid 'scale'"},
+        {"\"mean\":", "\"mean\":1e301,\"x\":", "no valid 'scale'"},
+        {"\"clock_unit\":", "\"clock_unit\":1e-301,\"x\":", "no valid 'clock_unit'"},
+        {"\"high\":", "\"high\":1e6,\"x\":", "no valid 'low' and 'high'"},
+        {"\"tick\":", "\"tick\":1e301,\"x\":", "no valid 'tick'"},
+        {"\"tick\":", "\"tick\":\"nan\",\"x\":", "no valid 'tick'"},
+        {"\"marginal\":[", "\"marginal\":[-1,", "no valid 'marginal'"},
         {"\"epoch\":1", "\"epoch\":-1", "no valid 'epoch'"},
     };
     smurf_data *data = read_text(words);
@@ -546,14 +554,41 @@ static void test_load_believes_nothing(void **state)
     smurf_data_free(data);
 }
 
+/* A copy writes the same file, also when the original is gone. */
+static void test_copy(void **state)
+{
+    (void)state;
+    smurf_data *data = read_text(words);
+    smurf_model *model = trained("", data), *copy;
+    model->notes.calibration = (smurf_calibration){.gaps = 9, .sequences = 2, .conformal = 2};
+    model->notes.conformal = calloc(2, sizeof(double));
+    model->notes.conformal[1] = 0.5;
+    save(model, "m.safetensors");
+    assert_int_equal(smurf_model_copy(&copy, model, NULL), SMURF_OK);
+    smurf_model_free(model);
+    save(copy, "again.safetensors");
+    smurf_model_free(copy);
+    smurf_data_free(data);
+    char command[512];
+    snprintf(command, sizeof command, "cmp %s", in_folder("m.safetensors"));
+    snprintf(command + strlen(command), sizeof command - strlen(command), " %s", in_folder("again.safetensors"));
+    assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_settings_round_trip), cmocka_unit_test(test_settings_know_no_locale),
-        cmocka_unit_test(test_wrong_values),        cmocka_unit_test(test_check),
-        cmocka_unit_test(test_published_presets),   cmocka_unit_test(test_unknown_presets),
-        cmocka_unit_test(test_default_preset),      cmocka_unit_test(test_save_and_load),
-        cmocka_unit_test(test_save_fails),          cmocka_unit_test(test_load_believes_nothing),
+        cmocka_unit_test(test_settings_round_trip),
+        cmocka_unit_test(test_settings_know_no_locale),
+        cmocka_unit_test(test_wrong_values),
+        cmocka_unit_test(test_check),
+        cmocka_unit_test(test_published_presets),
+        cmocka_unit_test(test_unknown_presets),
+        cmocka_unit_test(test_default_preset),
+        cmocka_unit_test(test_save_and_load),
+        cmocka_unit_test(test_copy),
+        cmocka_unit_test(test_save_fails),
+        cmocka_unit_test(test_load_believes_nothing),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

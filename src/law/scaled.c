@@ -80,10 +80,11 @@ static void quantile(const void *self, const double *in, double *out, size_t n)
 
 /* ---- Knots ------------------------------------------------------------------------------------------- */
 
-/* The pieces to cut the cell between two points of the axis into, in user's time. */
+/* The pieces to cut the cell between two points of the axis into, in user's time; as many as there is room for. */
 static double pieces(const struct scaled *s, double from, double to)
 {
-    return s->scale->kind == SMURF_SCALE_LOG ? fmax(ceil(s->scale->sd * (to - from) / growth_most), 1) : 1;
+    if (s->scale->kind != SMURF_SCALE_LOG) return 1;
+    return fmin(fmax(ceil(s->scale->sd * (to - from) / growth_most), 1), DIST_KNOTS_MOST);
 }
 
 static size_t tail_knots(const struct scaled *s, double *out)

@@ -106,36 +106,59 @@ static json_t *scale_to_json(const smurf_scale *s)
     return json_pack("{s:i, s:f, s:f, s:f}", "kind", (int)s->kind, "mean", s->mean, "mu", s->mu, "sd", s->sd);
 }
 
+/* Drops a value that could not be completed. */
+static json_t *give_up(json_t *json)
+{
+    json_decref(json);
+    return NULL;
+}
+
 static json_t *settings_to_json(const smurf_train_config *config)
 {
     json_t *out = json_object();
     for (size_t i = 0; smurf_train_setting_name(i); i++) {
+        const char *name = smurf_train_setting_name(i);
         char text[512];
-        if (smurf_train_config_get(config, smurf_train_setting_name(i), text, sizeof text, NULL)) continue;
-        json_object_set_new(out, smurf_train_setting_name(i), json_string(text));
+        if (smurf_train_config_get(config, name, text, sizeof text, NULL) ||
+            json_object_set_new(out, name, json_string(text)))
+            return give_up(out);
     }
+    return out;
+}
+
+static json_t *names_to_json(const smurf_model *m)
+{
+    if (!m->type_name) return json_null();
+    json_t *out = json_array();
+    for (uint32_t k = 0; k < m->types; k++)
+        if (json_array_append_new(out, json_string(m->type_name[k]))) return give_up(out);
     return out;
 }
 
 json_t *smurf_model_to_json(const smurf_model *m)
 {
-    json_t *names = m->type_name ? json_array() : json_null();
-    for (uint32_t k = 0; m->type_name && k < m->types; k++) json_array_append_new(names, json_string(m->type_name[k]));
     char print[24];
     snprintf(print, sizeof print, "%016llx", (unsigned long long)m->fingerprint);
     json_t *json = json_pack(
         "{s:i, s:s, s:o, s:I, s:o, s:s, s:b, s:o, s:o, s:f, s:f, s:f, s:s, s:I, s:I, s:o}", "format", FORMAT_VERSION,
         "version", smurf_version(), "settings", settings_to_json(&m->config), "types", (json_int_t)m->types,
-        "type_names", names, "unit", m->unit ? m->unit : "", "calendar", m->calendar, "scale",
+        "type_names", names_to_json(m), "unit", m->unit ? m->unit : "", "calendar", m->calendar, "scale",
         scale_to_json(&m->view.scale), "feature", scale_to_json(&m->view.feature), "clock_unit", m->view.clock_unit,
         "low", m->low, "high", m->high, "fingerprint", print, "seed", (json_int_t)m->config.seed, "epoch",
         (json_int_t)m->epoch, "dev_loss", isfinite(m->dev_loss) ? json_real(m->dev_loss) : json_null());
-    if (json && smurf_model_notes_to_json(&m->notes, json)) return json;
-    json_decref(json);
-    return NULL;
+    return json && smurf_model_notes_to_json(&m->notes, json) ? json : give_up(json);
 }
 
 /* ---- From JSON ------------------------------------------------------------------------------- */
+
+smurf_status smurf_json_parse(json_t **out, const char *text, smurf_error *err)
+{
+    json_error_t why;
+    *out = text ? json_loads(text, JSON_REJECT_DUPLICATES, &why) : NULL;
+    if (text && !*out && (json_error_code(&why) == json_error_out_of_memory || !why.text[0]))
+        return smurf_fail_memory(err);
+    return SMURF_OK;
+}
 
 static smurf_status broken(const char *file, const char *what, smurf_error *err)
 {
@@ -149,8 +172,29 @@ static bool scale_from_json(smurf_scale *out, smurf_scale_kind kind, const json_
     *out =
         (smurf_scale){kind, json_number_value(json_object_get(json, "mean")),
                       json_number_value(json_object_get(json, "mu")), json_number_value(json_object_get(json, "sd"))};
-    return json_integer_value(json_object_get(json, "kind")) == (json_int_t)kind && out->mean > 0 && out->sd > 0 &&
-           isfinite(out->mean) && isfinite(out->mu) && isfinite(out->sd);
+    return json_integer_value(json_object_get(json, "kind")) == (json_int_t)kind;
+}
+
+static bool is_time(double x)
+{
+    return x >= 1 / MODEL_TIME_MOST && x <= MODEL_TIME_MOST;
+}
+
+/* mu and sd are of ln(gap / mean + 1e-9), whatever the kind (scale.c). */
+static bool is_scale(const smurf_scale *s)
+{
+    return is_time(s->mean) && fabs(s->mu) <= 1000 && s->sd >= 1e-9 && s->sd <= 1000;
+}
+
+const char *smurf_model_check(const smurf_model *m)
+{
+    const struct view *v = &m->view;
+    if (!is_scale(&v->scale)) return "scale";
+    if (!is_scale(&v->feature)) return "feature";
+    if (!is_time(v->clock_unit)) return "clock_unit";
+    if (!(m->low < m->high) || !(fabs(m->low) <= MODEL_TIME_MOST) || !is_time(smurf_scale_backward(&v->scale, m->high)))
+        return "low' and 'high";
+    return NULL;
 }
 
 static smurf_status settings_from_json(smurf_train_config *config, const json_t *json, const char *file,
@@ -224,8 +268,8 @@ static smurf_status read_json(smurf_model *m, const json_t *json, const char *fi
     m->view.clock_unit = json_number_value(json_object_get(json, "clock_unit"));
     m->low = json_number_value(json_object_get(json, "low"));
     m->high = json_number_value(json_object_get(json, "high"));
-    if (!(m->view.clock_unit > 0)) return broken(file, "clock_unit", err);
-    if (!(m->low < m->high)) return broken(file, "low' and 'high", err);
+    const char *wrong = smurf_model_check(m);
+    if (wrong) return broken(file, wrong, err);
     m->config.seed = (uint64_t)json_integer_value(json_object_get(json, "seed"));
     json_int_t epoch = json_integer_value(json_object_get(json, "epoch"));
     if (epoch < 0) return broken(file, "epoch", err);
@@ -237,9 +281,9 @@ static smurf_status read_json(smurf_model *m, const json_t *json, const char *fi
     m->fingerprint = print ? strtoull(print, NULL, 16) : 0;
     const char *unit = json_string_value(json_object_get(json, "unit"));
     if (!(m->unit = strdup(unit ? unit : ""))) return smurf_fail_memory(err);
-    const char *wrong = smurf_model_notes_from_json(&m->notes, json);
-    if (wrong) return broken(file, wrong, err);
-    return names_from_json(m, json_object_get(json, "type_names"), file, err);
+    status = smurf_model_notes_from_json(&m->notes, json, &wrong, err);
+    if (!status && wrong) status = broken(file, wrong, err);
+    return status ? status : names_from_json(m, json_object_get(json, "type_names"), file, err);
 }
 
 smurf_status smurf_model_from_json(smurf_model **out, const json_t *json, const char *file, smurf_error *err)
@@ -261,6 +305,39 @@ smurf_status smurf_model_allocate(smurf_model *m, smurf_error *err)
 {
     m->slab = calloc(m->model.params.total, sizeof *m->slab);
     return m->slab ? SMURF_OK : smurf_fail_memory(err);
+}
+
+/* A copy of an array of n elements of `size` bytes; NULL where memory is out. */
+static void *copy_array(const void *array, size_t n, size_t size)
+{
+    void *copy = malloc(n ? n * size : 1);
+    if (copy && n) memcpy(copy, array, n * size);
+    return copy;
+}
+
+static bool copy_names(smurf_model *to, const smurf_model *from)
+{
+    if (!from->type_name) return true;
+    to->type_name = calloc(from->types + 1, sizeof *to->type_name);
+    for (uint32_t k = 0; to->type_name && k < from->types; k++)
+        if (!(to->type_name[k] = strdup(from->type_name[k]))) return false;
+    return to->type_name != NULL;
+}
+
+smurf_status smurf_model_copy(smurf_model **out, const smurf_model *from, smurf_error *err)
+{
+    smurf_model *m = *out = copy_array(from, 1, sizeof *from);
+    if (!m) return smurf_fail_memory(err);
+    m->type_name = NULL;
+    m->unit = strdup(from->unit);
+    m->slab = from->slab ? copy_array(from->slab, from->model.params.total, sizeof *m->slab) : NULL;
+    m->notes.history = copy_array(from->notes.history, from->notes.epochs, sizeof *m->notes.history);
+    m->notes.conformal = copy_array(from->notes.conformal, from->notes.calibration.conformal, sizeof(double));
+    if (copy_names(m, from) && m->unit && (m->slab || !from->slab) && m->notes.history && m->notes.conformal)
+        return SMURF_OK;
+    smurf_model_free(m);
+    *out = NULL;
+    return smurf_fail_memory(err);
 }
 
 /* ---- Tensors --------------------------------------------------------------------------------- */
@@ -340,11 +417,13 @@ smurf_status smurf_model_open(smurf_model **out, const struct tensor_file *file,
 {
     *out = NULL;
     const char *text = smurf_tensors_text(file, "smurf");
-    json_t *json = text ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    json_t *json = NULL;
+    smurf_status status = smurf_json_parse(&json, text, err);
+    if (status) return status;
     if (!json)
         return smurf_fail(err, SMURF_ERROR_INPUT,
                           "%s: there is no text 'smurf' of JSON in it: this is no model of smurf", file->name);
-    smurf_status status = smurf_model_from_json(out, json, file->name, err);
+    status = smurf_model_from_json(out, json, file->name, err);
     if (!status) status = smurf_model_fetch(&(*out)->model, file, "", NULL, err);
     if (!status) status = smurf_model_allocate(*out, err);
     if (!status) status = smurf_model_fetch(&(*out)->model, file, "", (*out)->slab, err);

@@ -25,6 +25,9 @@ struct model_notes {
     double *conformal;             /* (calibration.conformal) sorted levels, one for each sequence */
 };
 
+/* Times, gaps and units of a model lie below this: their squares and products with others are of no use beyond. */
+#define MODEL_TIME_MOST 1e300
+
 struct smurf_model {
     struct model model; /* shapes and the table of parameters */
     float *slab;
@@ -41,12 +44,19 @@ struct smurf_model {
     struct model_notes notes;
 };
 
+/* NULL, or which number of scales and support is out of range: those of a fit on sane data never are. */
+const char *smurf_model_check(const smurf_model *model);
+
 /* Fills the table of parameters from the config and the number of types. */
 void smurf_model_shape(smurf_model *model);
 
-/* Everything but the weights, as JSON; and back, without a slab: `file` is for messages. */
+/* Everything but the weights, as JSON (NULL: out of memory); and back, without a slab: `file` is for messages. */
 json_t *smurf_model_to_json(const smurf_model *model);
 smurf_status smurf_model_from_json(smurf_model **out, const json_t *json, const char *file, smurf_error *err);
+/* *out is NULL where the text is NULL or no JSON. */
+smurf_status smurf_json_parse(json_t **out, const char *text, smurf_error *err);
+/* A copy that shares nothing with the original; without a slab where that has none. */
+smurf_status smurf_model_copy(smurf_model **out, const smurf_model *from, smurf_error *err);
 /* Gives a model its slab, all zero. */
 smurf_status smurf_model_allocate(smurf_model *model, smurf_error *err);
 /* A model from an open file. */
@@ -60,10 +70,11 @@ smurf_status smurf_model_list(const struct model *model, const float *slab, cons
    slab NULL: only looks at them, so that no memory is taken on a file's word alone. */
 smurf_status smurf_model_fetch(const struct model *model, const struct tensor_file *file, const char *prefix,
                                float *slab, smurf_error *err);
-/* The notes as JSON members of an object; and back: NULL, or the name of what is wrong. Out of memory counts as wrong.
+/* The notes as JSON members of an object (false: out of memory); and back: *wrong is NULL, or names the invalid member.
  */
 bool smurf_model_notes_to_json(const struct model_notes *notes, json_t *object);
-const char *smurf_model_notes_from_json(struct model_notes *notes, const json_t *object);
+smurf_status smurf_model_notes_from_json(struct model_notes *notes, const json_t *object, const char **wrong,
+                                         smurf_error *err);
 void smurf_model_notes_release(struct model_notes *notes);
 /* Fits what is known of the train data: tick and marginal quantiles. */
 smurf_status smurf_model_notes_fit(struct model_notes *notes, const smurf_data *train, smurf_error *err);

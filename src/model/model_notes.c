@@ -64,23 +64,33 @@ static json_t *number(double x)
     return isfinite(x) ? json_real(x) : json_null();
 }
 
-static json_t *numbers(const double *x, size_t n)
+/* n numbers that lie `stride` bytes apart. */
+static json_t *column(const void *first, size_t n, size_t stride)
 {
     json_t *out = json_array();
-    for (size_t i = 0; i < n; i++) json_array_append_new(out, number(x[i]));
+    for (size_t i = 0; i < n; i++) {
+        double x;
+        memcpy(&x, (const char *)first + i * stride, sizeof x);
+        if (json_array_append_new(out, number(x))) {
+            json_decref(out);
+            return NULL;
+        }
+    }
     return out;
 }
 
-/* One array a quantity: shorter than one object an epoch. No times: the same run gives the same file. */
+static json_t *numbers(const double *x, size_t n)
+{
+    return column(x, n, sizeof *x);
+}
+
+/* One array per quantity: shorter than one object per epoch. No times: the same run gives the same file. */
 static json_t *history_to_json(const struct model_notes *n)
 {
-    json_t *train = json_array(), *dev = json_array(), *accuracy = json_array();
-    for (size_t i = 0; i < n->epochs; i++) {
-        json_array_append_new(train, number(n->history[i].train_loss));
-        json_array_append_new(dev, number(n->history[i].dev_loss));
-        json_array_append_new(accuracy, number(n->history[i].dev_accuracy));
-    }
-    return json_pack("{s:o, s:o, s:o}", "train_loss", train, "dev_loss", dev, "dev_accuracy", accuracy);
+    const smurf_epoch *h = n->history;
+    return json_pack("{s:o, s:o, s:o}", "train_loss", column(&h->train_loss, n->epochs, sizeof *h), "dev_loss",
+                     column(&h->dev_loss, n->epochs, sizeof *h), "dev_accuracy",
+                     column(&h->dev_accuracy, n->epochs, sizeof *h));
 }
 
 static json_t *calibration_to_json(const struct model_notes *n)
@@ -110,25 +120,35 @@ static double number_at(const json_t *array, size_t i)
     return json_is_number(x) ? json_number_value(x) : NAN;
 }
 
-/* Finite and never falling. */
-static bool rising(const json_t *array, double *out, size_t n)
+/* n numbers from 0 to most, never falling. */
+static bool rising(const json_t *array, double *out, size_t n, double most)
 {
     if (json_array_size(array) != n) return false;
     for (size_t i = 0; i < n; i++) {
         out[i] = number_at(array, i);
-        if (!isfinite(out[i]) || (i && out[i] < out[i - 1])) return false;
+        if (!(out[i] >= (i ? out[i - 1] : 0) && out[i] <= most)) return false;
     }
     return true;
 }
 
-static bool history_from_json(struct model_notes *n, const json_t *json)
+/* Room for the epochs or levels of an array, which the file may not make too long. */
+static smurf_status room_for(void *out, const json_t *array, size_t most, size_t size, bool *right, smurf_error *err)
+{
+    size_t count = json_array_size(array);
+    if (!(*right = count <= most)) return SMURF_OK;
+    void *room = calloc(count + 1, size);
+    memcpy(out, &room, sizeof room);
+    return room ? SMURF_OK : smurf_fail_memory(err);
+}
+
+static smurf_status history_from_json(struct model_notes *n, const json_t *json, bool *right, smurf_error *err)
 {
     const json_t *train = json_object_get(json, "train_loss"), *dev = json_object_get(json, "dev_loss");
     const json_t *accuracy = json_object_get(json, "dev_accuracy");
-    size_t count = json_array_size(train);
-    if (count > HISTORY_MOST || !(n->history = calloc(count + 1, sizeof *n->history))) return false;
+    smurf_status status = room_for(&n->history, train, HISTORY_MOST, sizeof *n->history, right, err);
+    if (status || !*right) return status;
     double best = INFINITY;
-    for (n->epochs = 0; n->epochs < count; n->epochs++) {
+    for (n->epochs = 0; n->epochs < json_array_size(train); n->epochs++) {
         smurf_epoch *e = &n->history[n->epochs];
         *e = (smurf_epoch){.epoch = n->epochs + 1,
                            .train_loss = number_at(train, n->epochs),
@@ -142,10 +162,10 @@ static bool history_from_json(struct model_notes *n, const json_t *json)
         e->best = e->dev_loss < best;
         if (e->best) best = e->dev_loss;
     }
-    return true;
+    return SMURF_OK;
 }
 
-static bool calibration_from_json(struct model_notes *n, const json_t *json)
+static smurf_status calibration_from_json(struct model_notes *n, const json_t *json, bool *right, smurf_error *err)
 {
     smurf_calibration *c = &n->calibration;
     const json_t *map = json_object_get(json, "map"), *conformal = json_object_get(json, "conformal");
@@ -153,33 +173,40 @@ static bool calibration_from_json(struct model_notes *n, const json_t *json)
     json_int_t sequences = json_integer_value(json_object_get(json, "sequences"));
     double level[RECALIBRATION_KNOTS];
     size_t count = json_array_size(conformal);
-    if (gaps < 1 || sequences < 1 || count > CONFORMAL_MOST) return false;
-    *c = (smurf_calibration){.gaps = (size_t)gaps,
-                             .sequences = (size_t)sequences,
-                             .cs_before = json_number_value(json_object_get(json, "cs_before")),
+    *c = (smurf_calibration){.cs_before = json_number_value(json_object_get(json, "cs_before")),
                              .cs_after = json_number_value(json_object_get(json, "cs_after")),
                              .crps_before = json_number_value(json_object_get(json, "crps_before")),
                              .crps_after = json_number_value(json_object_get(json, "crps_after"))};
-    if (map && !json_is_null(map)) {
-        if (!rising(map, level, RECALIBRATION_KNOTS) || !smurf_recalibration_set(&n->map, level)) return false;
+    *right = gaps >= 1 && sequences >= 1;
+    if (*right && map && !json_is_null(map)) {
+        *right = rising(map, level, RECALIBRATION_KNOTS, 1) && smurf_recalibration_set(&n->map, level);
         c->recalibrated = 1;
     }
-    if (!(n->conformal = calloc(count + 1, sizeof *n->conformal)) || !rising(conformal, n->conformal, count))
-        return false;
+    if (!*right) return SMURF_OK;
+    smurf_status status = room_for(&n->conformal, conformal, CONFORMAL_MOST, sizeof *n->conformal, right, err);
+    if (status || !*right || !(*right = rising(conformal, n->conformal, count, 1))) return status;
+    c->gaps = (size_t)gaps;
+    c->sequences = (size_t)sequences;
     c->conformal = count;
-    return true;
+    return SMURF_OK;
 }
 
-const char *smurf_model_notes_from_json(struct model_notes *n, const json_t *object)
+smurf_status smurf_model_notes_from_json(struct model_notes *n, const json_t *object, const char **wrong,
+                                         smurf_error *err)
 {
     const json_t *marginal = json_object_get(object, "marginal"), *history = json_object_get(object, "history");
-    const json_t *calibration = json_object_get(object, "calibration");
-    *n = (struct model_notes){.tick = json_number_value(json_object_get(object, "tick"))};
+    const json_t *calibration = json_object_get(object, "calibration"), *tick = json_object_get(object, "tick");
+    smurf_status status = SMURF_OK;
+    bool right = true;
+    *n = (struct model_notes){.tick = tick ? json_number_value(tick) : 0};
     smurf_recalibration_identity(&n->map);
-    if (!(n->tick >= 0) || !isfinite(n->tick)) return "tick";
     n->has_marginal = marginal != NULL;
-    if (marginal && !rising(marginal, n->marginal, MARGINAL_LEVELS)) return "marginal";
-    if (history && !history_from_json(n, history)) return "history";
-    if (calibration && !calibration_from_json(n, calibration)) return "calibration";
-    return NULL;
+    *wrong = NULL;
+    if (tick && !(json_is_number(tick) && n->tick >= 0 && n->tick <= MODEL_TIME_MOST)) *wrong = "tick";
+    if (marginal && !rising(marginal, n->marginal, MARGINAL_LEVELS, MODEL_TIME_MOST)) *wrong = "marginal";
+    if (history) status = history_from_json(n, history, &right, err);
+    if (!right) *wrong = "history";
+    if (calibration && right && !status) status = calibration_from_json(n, calibration, &right, err);
+    if (!right && !*wrong) *wrong = "calibration";
+    return status;
 }

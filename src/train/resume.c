@@ -168,11 +168,10 @@ smurf_status smurf_trainer_resume(smurf_trainer **out, const char *path, const s
     smurf_status status = smurf_tensors_open(&file, path, err);
     if (status) return status;
     const char *text = smurf_tensors_text(&file, "smurf_resume");
-    json_t *json = text ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
-    if (!json)
-        status = smurf_fail(err, SMURF_ERROR_INPUT, "%s: this is no file to resume from", path);
-    else
-        status = smurf_model_from_json(&frame, json_object_get(json, "model"), path, err);
+    json_t *json = NULL;
+    status = smurf_json_parse(&json, text, err);
+    if (!status && !json) status = smurf_fail(err, SMURF_ERROR_INPUT, "%s: this is no file to resume from", path);
+    if (!status) status = smurf_model_from_json(&frame, json_object_get(json, "model"), path, err);
     if (!status) status = check_data(frame, json_object_get(json, "state"), path, train, dev, err);
     if (!status && !state_from_json(&at, json_object_get(json, "state"))) status = damaged(path, err);
     if (!status) status = fetch(frame, &file, NULL, err);

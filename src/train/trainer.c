@@ -8,6 +8,7 @@
 
 #include "base/gauss_legendre.h"
 #include "data/data.h"
+#include "data/sink.h"
 #include "model/config.h"
 #include "op/serial.h"
 #include "train/adam.h"
@@ -69,9 +70,9 @@ static void fit_support(smurf_model *m, const smurf_data *train)
 /* A copy of a name, which the metadata of a model can hold only as UTF-8. */
 static smurf_status copy_name(char **out, const char *name, const char *what, const smurf_data *train, smurf_error *err)
 {
-    json_t *text = json_string(name);
-    json_decref(text);
-    if (!text)
+    size_t at = 0, n;
+    while (name[at] && (n = smurf_utf8_length(name + at)) > 0) at += n;
+    if (name[at])
         return smurf_fail(err, SMURF_ERROR_INPUT,
                           "%s: %s '%.200s' is not UTF-8 (convert the file: iconv -f latin1 -t utf-8)", train->source,
                           what, name);
@@ -144,6 +145,10 @@ static smurf_status make_frame(smurf_model **out, const smurf_train_config *conf
     m->dev_loss = NAN;
     smurf_status status = copy_names(m, train, err);
     if (!status) status = fit_view(m, train, err);
+    if (!status && smurf_model_check(m))
+        status = smurf_fail(err, SMURF_ERROR_INPUT,
+                            "%s: its gaps are too long, too short or too unequal to fit '%s': change the unit of time",
+                            train->source, smurf_model_check(m));
     if (!status) status = smurf_model_notes_fit(&m->notes, train, err);
     if (status) {
         smurf_model_free(m);
@@ -489,10 +494,9 @@ smurf_status smurf_trainer_epoch(smurf_trainer *t, smurf_epoch *out, smurf_error
 
 smurf_status smurf_trainer_model(const smurf_trainer *t, smurf_model **out, smurf_error *err)
 {
-    json_t *json = smurf_model_to_json(t->frame);
-    smurf_status status = json ? smurf_model_from_json(out, json, "the trainer", err) : smurf_fail_memory(err);
-    json_decref(json);
+    smurf_status status = smurf_model_copy(out, t->frame, err);
     if (status) return status;
+    (*out)->config.threads = 0; /* belongs to the run, not to the model */
     status = smurf_model_allocate(*out, err);
     if (status) {
         smurf_model_free(*out);
