@@ -13,7 +13,7 @@ int command_convert(int argc, char **argv)
     const char *to = NULL;
     /* clang-format off */
     const struct option options[] = {
-        {0, "to", OPTION_TEXT, &to, "FORMAT", "csv, tsv, jsonl, json, rmtpp or pickle (default: by the suffix of OUT)"},
+        {0, "to", OPTION_FORMAT, &to, "FORMAT", " (default: by the suffix of OUT)"},
         DATASET_OPTIONS(data),
         {0, NULL, OPTION_FLAG, NULL, NULL, NULL},
     };
@@ -35,7 +35,6 @@ int command_convert(int argc, char **argv)
         .most = 2,
     };
     parse_options(&usage, argc, argv);
-    smurf_format format = dataset_format(to);
     smurf_split split;
     int status = dataset_load(&split, argv[0], &data);
     if (status) return status;
@@ -44,9 +43,9 @@ int command_convert(int argc, char **argv)
         if (file)
             usage_error("train, dev and test cannot all go to '%s': name a directory (and the format with --to)",
                         argv[1]);
-        status = dataset_write_directory(&split, argv[1], format);
+        status = dataset_write_directory(&split, argv[1], to);
     } else {
-        status = dataset_write_file(split.train, argv[1], format);
+        status = dataset_write_file(split.train, argv[1], to);
     }
     smurf_split_release(&split);
     return status;

@@ -12,18 +12,10 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-smurf_format dataset_format(const char *word)
-{
-    if (!word) return SMURF_FORMAT_AUTO;
-    smurf_format format = smurf_format_named(word);
-    if (!format) usage_error("'%s' is no format: choose csv, tsv, jsonl, json, rmtpp or pickle", word);
-    return format;
-}
-
 void dataset_read_config(smurf_read_config *config, const struct dataset_options *o)
 {
     smurf_read_config_init(config);
-    config->format = dataset_format(o->from);
+    config->format = o->from;
     config->sequence_column = o->sequence;
     config->time_column = o->time;
     config->type_column = o->type;
@@ -202,20 +194,14 @@ int dataset_set_aside(smurf_split *split, int choice, uint64_t seed, smurf_data 
 
 int dataset_is_file(const char *path)
 {
-    static const char *const suffixes[] = {".csv",  ".tsv", ".tab", ".jsonl",  ".ndjson",
-                                           ".json", ".txt", ".pkl", ".pickle", ".gz"};
     struct stat about;
     if (strcmp(path, "-") == 0) return 1;
     if (stat(path, &about) == 0) return !S_ISDIR(about.st_mode);
     size_t n = strlen(path);
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        size_t k = strlen(suffixes[i]);
-        if (n > k && strcasecmp(path + n - k, suffixes[i]) == 0) return 1;
-    }
-    return 0;
+    return smurf_format_of_path(path) || (n > 3 && strcasecmp(path + n - 3, ".gz") == 0);
 }
 
-int dataset_write_file(const smurf_data *data, const char *path, smurf_format format)
+int dataset_write_file(const smurf_data *data, const char *path, const char *format)
 {
     smurf_error err = {0};
     smurf_write_config config;
@@ -230,18 +216,9 @@ int dataset_write_file(const smurf_data *data, const char *path, smurf_format fo
 enum { PARTS = 3, PART_NAME = 32 };
 static const char *const part_names[PARTS] = {"train", "dev", "test"};
 
-/* The file of a part, such as "dev.csv", or "time-dev.txt" of RMTPP text. */
-static void name_part(char file[PART_NAME], int part, smurf_format format)
-{
-    static const char *const suffix[] = {
-        [SMURF_FORMAT_CSV] = "csv",   [SMURF_FORMAT_TSV] = "tsv",   [SMURF_FORMAT_JSONL] = "jsonl",
-        [SMURF_FORMAT_JSON] = "json", [SMURF_FORMAT_RMTPP] = "txt", [SMURF_FORMAT_PICKLE] = "pkl"};
-    snprintf(file, PART_NAME, "%s%s.%s", format == SMURF_FORMAT_RMTPP ? "time-" : "", part_names[part], suffix[format]);
-}
-
 /* What a later command would read from the directory as one of our parts, though it is none: the first such file by
    name, the caller's to free, or NULL. A directory that cannot be opened holds none: writing tells what is wrong. */
-static char *find_stale(const char *directory, const smurf_data *const part[PARTS], smurf_format format)
+static char *find_stale(const char *directory, const smurf_data *const part[PARTS], const char *format)
 {
     char *stale = NULL;
     DIR *dir = opendir(directory);
@@ -249,7 +226,7 @@ static char *find_stale(const char *directory, const smurf_data *const part[PART
         char file[PART_NAME];
         int i = smurf_split_part(entry->d_name);
         if (i < 0) continue;
-        name_part(file, i, format);
+        smurf_split_file(file, sizeof file, i, format, NULL);
         if ((part[i] && strcmp(file, entry->d_name) == 0) || (stale && strcmp(stale, entry->d_name) < 0)) continue;
         free(stale);
         if (!(stale = strdup(entry->d_name))) out_of_memory();
@@ -258,11 +235,10 @@ static char *find_stale(const char *directory, const smurf_data *const part[PART
     return stale;
 }
 
-int dataset_write_directory(const smurf_split *split, const char *directory, smurf_format format)
+int dataset_write_directory(const smurf_split *split, const char *directory, const char *format)
 {
     const smurf_data *const part[PARTS] = {split->train, split->dev, split->test};
     smurf_error err = {0};
-    if (!format) format = SMURF_FORMAT_JSONL;
     char *stale = find_stale(directory, part, format);
     if (stale) {
         int status = report_failure("'%.800s' holds %s, which this would not replace: remove it or name another "
@@ -283,7 +259,7 @@ int dataset_write_directory(const smurf_split *split, const char *directory, smu
         config.format = format;
         config.key = part_names[i];
         config.progress = terminal_progress;
-        name_part(file, i, format);
+        if (smurf_split_file(file, sizeof file, i, format, &err)) return report_error(&err);
         int n = snprintf(path, sizeof path, "%s/%s", directory, file);
         if ((size_t)n >= sizeof path) usage_error("the name of the directory is too long");
         if (smurf_data_write(part[i], path, &config, &err)) return report_error(&err);

@@ -29,7 +29,7 @@ enum { DEFAULT_HISTORY = 64 };
         {0, "events", OPTION_TEXT, &(o).events, "FILE", "RMTPP text: the file of types"},                              \
         {0, "key", OPTION_TEXT, &(o).key, "NAME", "pickle or JSON: which list of sequences, such as train"},           \
         {0, "unit", OPTION_TEXT, &(o).unit, "NAME", "unit of time, such as s, min or days"},                           \
-        {0, "from", OPTION_TEXT, &(o).from, "FORMAT", "csv, tsv, jsonl, json, rmtpp or pickle (default: by content)"}, \
+        {0, "from", OPTION_FORMAT, &(o).from, "FORMAT", " (default: by content)"},                                     \
         {0, "sort", OPTION_FLAG, &(o).sort, NULL, "sort events that are out of order instead of failing"}
 #define DATASET_CUT_OPTIONS(o)                                                                                         \
     {0, "split", OPTION_TEXT, &(o).split, "8:1:1", "deal sequences into train, dev and test (one sequence: in time)"}, \
@@ -55,15 +55,12 @@ void dataset_read_config(smurf_read_config *out, const struct dataset_options *o
 
 /* Writes the parts into a directory, made if need be: train, dev, test with the suffix of the format. Refuses, before
    anything is written, where the directory holds another file that would then be read as one of the parts. */
-int dataset_write_directory(const smurf_split *split, const char *directory, smurf_format format);
+int dataset_write_directory(const smurf_split *split, const char *directory, const char *format);
 /* Does the path stand for one file: "-", a name with the suffix of a format, or what is there and no directory? */
 int dataset_is_file(const char *path);
 /* Three shares such as "8:1:1"; a usage error if they are not. */
 void dataset_shares(const char *text, double share[3]);
 /* Writes one file, or "-". */
-int dataset_write_file(const smurf_data *data, const char *path, smurf_format format);
-
-/* The format a word names; a usage error if it is none. NULL: SMURF_FORMAT_AUTO. */
-smurf_format dataset_format(const char *word);
+int dataset_write_file(const smurf_data *data, const char *path, const char *format);
 
 #endif

@@ -10,8 +10,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct common common = {.seed = 1};
+
+enum { ABOUT_TEXT = 512 };
 
 static int help_flag, version_flag, man_flag;
 static const struct option common_options[] = {
@@ -34,6 +37,38 @@ void usage_error(const char *format, ...)
     put_line("smurf: ", format, args);
     va_end(args);
     exit(2);
+}
+
+/* ---- Names from a table ---------------------------------------------------------------------- */
+
+typedef const char *name_at(size_t index);
+
+/* The names that an option of this kind takes; NULL: any text. */
+static name_at *names_of(enum option_kind kind)
+{
+    return kind == OPTION_FORMAT ? smurf_format_name : NULL;
+}
+
+/* What an option is about, after the names it takes: "a, b or c: ...". */
+static const char *about_text(const struct option *o, char out[ABOUT_TEXT])
+{
+    name_at *name = names_of(o->kind);
+    size_t n = 0;
+    if (!name) return o->about;
+    for (size_t i = 0; name(i) && n < ABOUT_TEXT; i++)
+        n += (size_t)snprintf(out + n, ABOUT_TEXT - n, "%s%s", i == 0 ? "" : name(i + 1) ? ", " : " or ", name(i));
+    if (n < ABOUT_TEXT) snprintf(out + n, ABOUT_TEXT - n, "%s", o->about);
+    return out;
+}
+
+static const char *find_name(const struct option *o, const char *text)
+{
+    name_at *name = names_of(o->kind);
+    for (size_t i = 0; name(i); i++)
+        if (strcasecmp(name(i), text) == 0) return name(i);
+    char list[ABOUT_TEXT];
+    struct option bare = {.kind = o->kind, .about = ""};
+    usage_error("--%s takes %s, not '%s'", o->name, about_text(&bare, list), text);
 }
 
 /* ---- Help ------------------------------------------------------------------------------------ */
@@ -60,7 +95,7 @@ void print_wrapped(FILE *out, const char *text, int indent, int at)
 static void print_options(FILE *out, const struct option *options)
 {
     for (const struct option *o = options; o->name; o++) {
-        char left[64];
+        char left[64], about[ABOUT_TEXT];
         int n = o->letter ? snprintf(left, sizeof left, "  -%c, --%s", o->letter, o->name)
                           : snprintf(left, sizeof left, "      --%s", o->name);
         if (o->argument) n += snprintf(left + n, sizeof left - (size_t)n, " %s", o->argument);
@@ -68,7 +103,7 @@ static void print_options(FILE *out, const struct option *options)
             fprintf(out, "%s\n%28s", left, "");
         else
             fprintf(out, "%-27s ", left);
-        print_wrapped(out, o->about, 28, 28);
+        print_wrapped(out, about_text(o, about), 28, 28);
     }
 }
 
@@ -108,12 +143,13 @@ static void print_roff(FILE *out, const char *text)
 static void print_man_options(FILE *out, const struct option *options)
 {
     for (const struct option *o = options; o->name; o++) {
+        char about[ABOUT_TEXT];
         fputs(".TP\n", out);
         if (o->letter) fprintf(out, "\\fB\\-%c\\fR, ", o->letter);
         fprintf(out, "\\fB\\-\\-%s\\fR", o->name);
         if (o->argument) fprintf(out, " \\fI%s\\fR", o->argument);
         fputc('\n', out);
-        print_roff(out, o->about);
+        print_roff(out, about_text(o, about));
     }
 }
 
@@ -161,6 +197,7 @@ static void set_option(const struct option *o, const char *text)
     switch (o->kind) {
     case OPTION_FLAG: *(int *)o->value = 1; return;
     case OPTION_TEXT: *(const char **)o->value = text; return;
+    case OPTION_FORMAT: *(const char **)o->value = find_name(o, text); return;
     case OPTION_LIST: {
         struct option_list *list = o->value;
         if (list->count == OPTION_LIST_MOST) usage_error("--%s is given more than %d times", o->name, OPTION_LIST_MOST);

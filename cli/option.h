@@ -19,6 +19,7 @@ enum option_kind {
     OPTION_COUNT,  /* size_t: a whole number, 0 or more */
     OPTION_NUMBER, /* double: finite */
     OPTION_SEED,   /* uint64_t */
+    OPTION_FORMAT, /* const char *: one of smurf_format_name */
     OPTION_LIST,   /* struct option_list: each time it is given, one more */
 };
 
@@ -34,7 +35,7 @@ struct option {
     enum option_kind kind;
     void *value;
     const char *argument; /* its name in the help; NULL for flags */
-    const char *about;
+    const char *about;    /* goes after the list of names where there is one */
 };
 
 struct usage {

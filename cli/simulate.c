@@ -23,7 +23,7 @@ static void list_processes(FILE *out)
 }
 
 /* Where the data goes: one file, or parts in a directory. */
-static int write_out(smurf_data *data, const char *output, const double share[3], smurf_format format)
+static int write_out(smurf_data *data, const char *output, const double share[3], const char *format)
 {
     if (dataset_is_file(output)) return dataset_write_file(data, output, format);
     smurf_error err;
@@ -35,7 +35,7 @@ static int write_out(smurf_data *data, const char *output, const double share[3]
 }
 
 static int run(const smurf_process *process, const smurf_simulate_config *config, const char *output,
-               const double share[3], smurf_format format)
+               const double share[3], const char *format)
 {
     smurf_error err;
     smurf_data *data;
@@ -64,7 +64,7 @@ int command_simulate(int argc, char **argv)
         {0, "events", OPTION_COUNT, &events, "N", "stop each sequence after N events"},
         {'k', "types", OPTION_COUNT, &types, "K", "number of event types (default: 3 for hawkes, else 1)"},
         {0, "split", OPTION_TEXT, &split, "8:1:1", "shares of train, dev and test in a directory (default: 8:1:1)"},
-        {0, "to", OPTION_TEXT, &to, "FORMAT", "csv, tsv, jsonl, json, rmtpp or pickle (default: by the suffix of OUT, else jsonl)"},
+        {0, "to", OPTION_FORMAT, &to, "FORMAT", " (default: by the suffix of OUT, else jsonl)"},
         {0, NULL, OPTION_FLAG, NULL, NULL, NULL},
     };
     /* clang-format on */
@@ -102,10 +102,9 @@ int command_simulate(int argc, char **argv)
     config.progress = terminal_progress;
     smurf_error err;
     smurf_process *process;
-    smurf_format format = dataset_format(to);
     int status = smurf_process_new(&process, argv[0], (uint32_t)types, parameters, (size_t)(n - 1), &err)
                      ? report_error(&err)
-                     : run(process, &config, output, share, format);
+                     : run(process, &config, output, share, to);
     smurf_process_free(process);
     for (int i = 1; i < n; i++) free((void *)parameters[i - 1].values);
     free(parameters);

@@ -58,10 +58,11 @@ static int make_room(struct stream *s)
 
 /* ---- What it is ------------------------------------------------------------------------------ */
 
-static enum kind kind_named(smurf_format format)
+static enum kind kind_named(const char *format)
 {
-    if (format == SMURF_FORMAT_CSV || format == SMURF_FORMAT_TSV) return TABLE;
-    return format == SMURF_FORMAT_JSONL ? VALUES : format == SMURF_FORMAT_AUTO ? UNKNOWN : WHOLE;
+    if (!format) return UNKNOWN;
+    if (strcmp(format, "csv") == 0 || strcmp(format, "tsv") == 0) return TABLE;
+    return strcmp(format, "jsonl") == 0 ? VALUES : WHOLE;
 }
 
 /* The first character that is no blank tells. */
@@ -232,7 +233,7 @@ static int hand_over(struct stream *s, size_t end)
     smurf_error err;
     dataset_read_config(&config, s->options);
     config.progress = NULL;
-    if (!config.format && (s->kind == LINES || s->kind == ROWS)) config.format = SMURF_FORMAT_JSONL;
+    if (!config.format && (s->kind == LINES || s->kind == ROWS)) config.format = "jsonl";
     if (smurf_data_read_memory(&piece, s->text, end, "standard input", &config, &err)) return report_at_line(s, &err);
     int status = s->take(s->context, piece, s->kind == TABLE || s->kind == ROWS, s->kind == LINES && s->header ? 1 : 0);
     smurf_data_free(piece);
@@ -268,7 +269,7 @@ int stream_input(const struct dataset_options *options, stream_fn *take, void *c
                        .take = take,
                        .context = context,
                        .begins = true,
-                       .kind = kind_named(dataset_format(options->from))};
+                       .kind = kind_named(options->from)};
     int status = 0;
     for (ssize_t n = 1; n > 0 && !status;) {
         status = make_room(&s);

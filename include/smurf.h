@@ -123,23 +123,15 @@ SMURF_API const char *smurf_data_remark(const smurf_data *data, size_t index);
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
-typedef enum smurf_format {
-    SMURF_FORMAT_AUTO = 0, /* reading: by content; writing: by the suffix of the path */
-    SMURF_FORMAT_CSV,
-    SMURF_FORMAT_TSV,
-    SMURF_FORMAT_JSONL,
-    SMURF_FORMAT_JSON,
-    SMURF_FORMAT_RMTPP,
-    SMURF_FORMAT_PICKLE,
-} smurf_format;
-
-/* "csv", "jsonl", ... and back; NULL and SMURF_FORMAT_AUTO for what is none. */
-SMURF_API const char *smurf_format_name(smurf_format format);
-SMURF_API smurf_format smurf_format_named(const char *name);
+/* Available formats, by index: the name ("jsonl") and how it is called in text ("JSON Lines"). NULL past the last. */
+SMURF_API const char *smurf_format_name(size_t index);
+SMURF_API const char *smurf_format_title(size_t index);
+/* The name of the format that the suffix of a path stands for, ".gz" aside; NULL: none. */
+SMURF_API const char *smurf_format_of_path(const char *path);
 
 typedef struct smurf_read_config {
     size_t size;
-    smurf_format format;         /* AUTO: found from the content */
+    const char *format;          /* by name; NULL: found from the content */
     const char *sequence_column; /* names of columns (CSV) or fields (JSON); NULL: the usual names */
     const char *time_column;
     const char *type_column;
@@ -176,6 +168,9 @@ SMURF_API smurf_status smurf_split_read(smurf_split *out, const char *directory,
 /* Which part smurf_split_read takes a file of that name for: 0 train, 1 dev, 2 test, -1 none. Files of types of
    RMTPP text ("event-dev.txt") go with their times and are none. */
 SMURF_API int smurf_split_part(const char *file_name);
+/* The name under which a part belongs in such a directory: "dev.csv". Writes it into out (n bytes, 32 will do). format
+   NULL: jsonl. */
+SMURF_API smurf_status smurf_split_file(char *out, size_t n, int part, const char *format, smurf_error *err);
 
 /* Deals whole sequences into three parts with the given shares (they need not add up to 1). One
    single sequence is cut in time instead, each part with what came before as history. */
@@ -252,8 +247,8 @@ SMURF_API void smurf_summary_release(smurf_summary *summary);
 
 typedef struct smurf_write_config {
     size_t size;
-    smurf_format format; /* AUTO: by suffix (.csv .tsv .jsonl .json .txt .pkl, each also with .gz) */
-    const char *key;     /* pickle: the name of the list of sequences; NULL: "train" */
+    const char *format; /* by name; NULL: by the suffix of the path (also with .gz); standard output: jsonl */
+    const char *key;    /* pickle: the name of the list of sequences; NULL: "train" */
     smurf_progress_fn *progress;
     void *progress_context;
 } smurf_write_config;

@@ -60,7 +60,7 @@ static inline void fuzz_check(smurf_status status, smurf_data *data, const smurf
 }
 
 /* Reads bytes in one format, as they are and once more with events sorted and all types as words. */
-static inline void fuzz_read(const uint8_t *bytes, size_t size, smurf_format format)
+static inline void fuzz_read(const uint8_t *bytes, size_t size, const char *format)
 {
     smurf_read_config config;
     smurf_read_config_init(&config);

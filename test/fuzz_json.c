@@ -3,6 +3,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    fuzz_read(bytes, size, SMURF_FORMAT_JSON);
+    fuzz_read(bytes, size, "json");
     return 0;
 }

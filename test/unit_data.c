@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -577,6 +578,60 @@ static void windows(void **state)
     smurf_data_free(data);
 }
 
+/* ---- The table of formats ------------------------------------------------------------------------ */
+
+/* Each format is written under the name the library gives the file, found again by suffix and by content. */
+static void formats(void **state)
+{
+    (void)state;
+    smurf_data *data = read_text("{\"times\":[1,2,4],\"types\":[0,1,0]}\n{\"times\":[0.5,3],\"types\":[1,1]}\n");
+    char directory[] = "/tmp/smurf-test-XXXXXX";
+    assert_non_null(mkdtemp(directory));
+    size_t count = 0;
+    for (const char *name; (name = smurf_format_name(count)); count++) {
+        char file[32], path[80], types[80];
+        smurf_write_config config;
+        smurf_write_config_init(&config);
+        config.format = name;
+        assert_true(smurf_format_title(count)[0]);
+        assert_int_equal(smurf_split_file(file, sizeof file, 1, name, NULL), SMURF_OK);
+        assert_int_equal(smurf_split_part(file), 1);
+        assert_string_equal(smurf_format_of_path(file), name);
+        snprintf(path, sizeof path, "%s/%s", directory, file);
+        snprintf(types, sizeof types, "%s/event-dev.txt", directory);
+        assert_int_equal(smurf_data_write(data, path, &config, NULL), SMURF_OK);
+        smurf_data *back;
+        assert_int_equal(smurf_data_read(&back, path, NULL, NULL), SMURF_OK);
+        assert_int_equal(smurf_data_events(back), smurf_data_events(data));
+        assert_int_equal(smurf_data_types(back), smurf_data_types(data));
+        smurf_data_free(back);
+        unlink(path);
+        unlink(types);
+    }
+    assert_true(count >= 6 && !smurf_format_title(count));
+    rmdir(directory);
+    smurf_data_free(data);
+}
+
+static void unknown_format(void **state)
+{
+    (void)state;
+    char file[32];
+    smurf_error err;
+    smurf_data *data = NULL;
+    smurf_read_config config;
+    smurf_read_config_init(&config);
+    config.format = "xml";
+    assert_int_equal(smurf_data_read_memory(&data, "a", 1, NULL, &config, &err), SMURF_ERROR_ARGUMENT);
+    assert_null(data);
+    assert_non_null(strstr(err.message, "'xml': choose csv, tsv, jsonl, json, rmtpp or pickle"));
+    assert_int_equal(smurf_split_file(file, sizeof file, 0, "xml", &err), SMURF_ERROR_ARGUMENT);
+    assert_int_equal(smurf_split_file(file, sizeof file, 3, NULL, &err), SMURF_ERROR_ARGUMENT);
+    assert_null(smurf_format_of_path("a.xml"));
+    assert_string_equal(smurf_format_of_path("a.NDJSON.gz"), "jsonl");
+    assert_null(smurf_format_of_path(".csv"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -602,6 +657,8 @@ int main(void)
         cmocka_unit_test(split_of_nanoseconds),
         cmocka_unit_test(one_sequence_is_cut_in_time),
         cmocka_unit_test(windows),
+        cmocka_unit_test(formats),
+        cmocka_unit_test(unknown_format),
     };
     return cmocka_run_group_tests_name("data", tests, NULL, NULL);
 }

@@ -50,7 +50,7 @@ static smurf_data *read_ok(struct bytes pickle, const char *key)
     smurf_data *data;
     smurf_read_config config;
     smurf_read_config_init(&config);
-    config.format = SMURF_FORMAT_PICKLE;
+    config.format = "pickle";
     config.key = key;
     if (smurf_data_read_memory(&data, pickle.at, pickle.n, "x.pkl", &config, &err)) fail_msg("%s", err.message);
     assert_non_null(data);
@@ -63,7 +63,7 @@ static void expect_error(struct bytes pickle, const char *key, const char *text)
     smurf_data *data;
     smurf_read_config config;
     smurf_read_config_init(&config);
-    config.format = SMURF_FORMAT_PICKLE;
+    config.format = "pickle";
     config.key = key;
     smurf_status status = smurf_data_read_memory(&data, pickle.at, pickle.n, "x.pkl", &config, &err);
     assert_int_equal(status, SMURF_ERROR_INPUT);
@@ -547,9 +547,9 @@ static void recognition(void **state)
                                          "]",         "\x80",          "(",       "(dp0,type\n", "}q,1\n",
                                          "cnumpy,b\n"};
     for (size_t i = 0; i < sizeof pickles / sizeof *pickles; i++)
-        assert_true(smurf_pickle_looks(pickles[i].at, pickles[i].n));
+        assert_true(smurf_format_pickle.looks(pickles[i].at, pickles[i].n));
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        assert_false(smurf_pickle_looks(others[i], strlen(others[i])));
+        assert_false(smurf_format_pickle.looks(others[i], strlen(others[i])));
 }
 
 int main(void)

@@ -2,6 +2,7 @@
 #include "base/error.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,4 +36,16 @@ smurf_status smurf_fail_errno(smurf_error *err, const char *doing, const char *p
 smurf_status smurf_fail_memory(smurf_error *err)
 {
     return smurf_fail(err, SMURF_ERROR_MEMORY, "out of memory");
+}
+
+char *smurf_list_names(char out[LIST_TEXT], const char *(*name)(size_t index), const char *last)
+{
+    out[0] = '\0';
+    for (size_t i = 0, n = 0; name(i) && n < LIST_TEXT; i++) {
+        bool is_last = last && i > 0 && !name(i + 1);
+        n += (size_t)snprintf(out + n, LIST_TEXT - n, "%s%s%s%s", i == 0 || is_last ? "" : ", ", is_last ? " " : "",
+                              is_last ? last : "", is_last ? " " : "");
+        if (n < LIST_TEXT) n += (size_t)snprintf(out + n, LIST_TEXT - n, "%s", name(i));
+    }
+    return out;
 }

@@ -22,4 +22,8 @@ smurf_status smurf_fail_errno(smurf_error *err, const char *doing, const char *p
 
 smurf_status smurf_fail_memory(smurf_error *err);
 
+/* The names of a table in words, "a, b or c", with `last` ("or"; NULL: a comma) before the last one. Returns out. */
+enum { LIST_TEXT = 256 };
+char *smurf_list_names(char out[LIST_TEXT], const char *(*name)(size_t index), const char *last);
+
 #endif

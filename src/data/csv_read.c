@@ -5,7 +5,7 @@
  * One row an event; see rows.h for how rows become sequences and columns.h for how columns are found.
  */
 #include "data/columns.h"
-#include "data/format.h"
+#include "data/csv.h"
 #include "data/rows.h"
 
 #include <stdio.h>
@@ -352,20 +352,31 @@ static smurf_status read_table(struct source *source, struct builder *builder, c
     return status;
 }
 
-smurf_status smurf_csv_read(struct source *source, struct builder *builder, const smurf_read_config *config,
-                            smurf_error *err)
+static smurf_status read_csv(struct source *source, struct builder *builder, const smurf_read_config *config,
+                             smurf_error *err)
 {
     return read_table(source, builder, config, '\0', err);
 }
 
-smurf_status smurf_tsv_read(struct source *source, struct builder *builder, const smurf_read_config *config,
-                            smurf_error *err)
+static smurf_status read_tsv(struct source *source, struct builder *builder, const smurf_read_config *config,
+                             smurf_error *err)
 {
     return read_table(source, builder, config, '\t', err);
 }
 
-/* Asked last: any text will do. */
-bool smurf_csv_looks(const char *head, size_t n)
+/* Any text will do: the other formats are tested first. */
+static bool looks(const char *head, size_t n)
 {
     return n > 0 && !memchr(head, '\0', n);
 }
+
+const struct format_class smurf_format_csv = {
+    .name = "csv", .title = "CSV", .suffix = ".csv", .looks = looks, .read = read_csv, .write = smurf_csv_write};
+
+/* Not told apart by its content: the reader of CSV finds the tabs. */
+const struct format_class smurf_format_tsv = {.name = "tsv",
+                                              .title = "TSV",
+                                              .suffix = ".tsv",
+                                              .other_suffix = ".tab",
+                                              .read = read_tsv,
+                                              .write = smurf_tsv_write};

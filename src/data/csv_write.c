@@ -6,7 +6,7 @@
  * "a#1". A table has no row for a sequence without events.
  */
 #include "data/data.h"
-#include "data/format.h"
+#include "data/csv.h"
 #include "data/names.h"
 
 #include <math.h>

@@ -1,65 +1,66 @@
 /* format.c - the table of formats, and reading and writing by it. See format.h. */
 #include "data/format.h"
 
-#include "data/rmtpp.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-/* In the order in which content is asked what it looks like: the most particular first. */
-static const struct format formats[] = {
-    {SMURF_FORMAT_PICKLE, "pickle", ".pkl .pickle", smurf_pickle_looks, smurf_pickle_read, smurf_pickle_write, NULL},
-    {SMURF_FORMAT_JSONL, "jsonl", ".jsonl .ndjson", smurf_jsonl_looks, smurf_json_read, smurf_jsonl_write, NULL},
-    {SMURF_FORMAT_JSON, "json", ".json", smurf_json_looks, smurf_json_read, smurf_json_write, NULL},
-    {SMURF_FORMAT_RMTPP, "rmtpp", ".txt", smurf_rmtpp_looks, smurf_rmtpp_read, smurf_rmtpp_write,
-     smurf_rmtpp_write_events},
-    {SMURF_FORMAT_TSV, "tsv", ".tsv .tab", NULL, smurf_tsv_read, smurf_tsv_write, NULL},
-    {SMURF_FORMAT_CSV, "csv", ".csv", smurf_csv_looks, smurf_csv_read, smurf_csv_write, NULL},
-};
+#define ENTRY(name) &smurf_format_##name,
+static const struct format_class *const formats[] = {SMURF_FORMATS(ENTRY)};
+#undef ENTRY
 enum { FORMATS = sizeof formats / sizeof *formats };
 
-const struct format *smurf_format_get(smurf_format id)
+/* For files whose name does not tell. */
+static const struct format_class *const usual = &smurf_format_jsonl;
+
+const char *smurf_format_name(size_t index)
 {
+    return index < FORMATS ? formats[index]->name : NULL;
+}
+
+const char *smurf_format_title(size_t index)
+{
+    return index < FORMATS ? formats[index]->title : NULL;
+}
+
+const char *smurf_format_of_path(const char *path)
+{
+    const struct format_class *format = smurf_format_for_path(path);
+    return format ? format->name : NULL;
+}
+
+smurf_status smurf_format_find(const struct format_class **out, const char *name, smurf_error *err)
+{
+    *out = usual;
+    if (!name) return SMURF_OK;
     for (size_t i = 0; i < FORMATS; i++)
-        if (formats[i].id == id) return &formats[i];
-    return NULL;
+        if (strcasecmp(formats[i]->name, name) == 0) {
+            *out = formats[i];
+            return SMURF_OK;
+        }
+    char list[LIST_TEXT];
+    return smurf_fail(err, SMURF_ERROR_ARGUMENT, "there is no format '%.60s': choose %s", name,
+                      smurf_list_names(list, smurf_format_name, "or"));
 }
 
-const char *smurf_format_name(smurf_format format)
+/* Do the first n bytes of the path end in the suffix, after at least one other? */
+static bool ends_in(const char *path, size_t n, const char *suffix)
 {
-    const struct format *f = smurf_format_get(format);
-    return f ? f->name : NULL;
-}
-
-smurf_format smurf_format_named(const char *name)
-{
-    for (size_t i = 0; i < FORMATS; i++)
-        if (strcasecmp(formats[i].name, name) == 0) return formats[i].id;
-    return SMURF_FORMAT_AUTO;
-}
-
-static bool ends_in(const char *path, size_t n, const char *suffix, size_t suffix_n)
-{
-    return n > suffix_n && strncasecmp(path + n - suffix_n, suffix, suffix_n) == 0;
+    size_t length = suffix ? strlen(suffix) : n;
+    return n > length && strncasecmp(path + n - length, suffix, length) == 0;
 }
 
 static bool is_gzip_path(const char *path)
 {
-    return ends_in(path, strlen(path), ".gz", 3);
+    return ends_in(path, strlen(path), ".gz");
 }
 
-const struct format *smurf_format_for_path(const char *path)
+const struct format_class *smurf_format_for_path(const char *path)
 {
-    size_t n = strlen(path);
-    if (is_gzip_path(path)) n -= 3;
+    size_t n = strlen(path) - (is_gzip_path(path) ? 3 : 0);
     for (size_t i = 0; i < FORMATS; i++)
-        for (const char *suffix = formats[i].suffix; *suffix;) {
-            size_t length = strcspn(suffix, " ");
-            if (ends_in(path, n, suffix, length)) return &formats[i];
-            suffix += length + (suffix[length] == ' ');
-        }
+        if (ends_in(path, n, formats[i]->suffix) || ends_in(path, n, formats[i]->other_suffix)) return formats[i];
     return NULL;
 }
 
@@ -80,7 +81,7 @@ static smurf_read_config read_config(const smurf_read_config *given)
 }
 
 /* Which format the source is in. */
-static smurf_status choose(struct source *source, smurf_format asked, const struct format **out, smurf_error *err)
+static smurf_status choose(struct source *source, const char *asked, const struct format_class **out, smurf_error *err)
 {
     enum { HEAD = 4096 };
     smurf_status status = smurf_source_fill(source, HEAD, err);
@@ -93,21 +94,21 @@ static smurf_status choose(struct source *source, smurf_format asked, const stru
         return smurf_fail(err, SMURF_ERROR_INPUT, "%s: the file is empty: there are no events in it", source->name);
     if (n >= 2 && (memcmp(source->p, "\xFF\xFE", 2) == 0 || memcmp(source->p, "\xFE\xFF", 2) == 0))
         return smurf_fail(err, SMURF_ERROR_INPUT, "%s: the text is UTF-16 (save it as UTF-8)", source->name);
-    if (asked && (*out = smurf_format_get(asked))) return SMURF_OK;
-    for (size_t i = 0; i < FORMATS; i++)
-        if (formats[i].looks && formats[i].looks(source->p, n)) {
-            *out = &formats[i];
+    if (asked) return smurf_format_find(out, asked, err);
+    for (size_t i = FORMATS; i-- > 0;)
+        if (formats[i]->looks && formats[i]->looks(source->p, n)) {
+            *out = formats[i];
             return SMURF_OK;
         }
-    return smurf_fail(err, SMURF_ERROR_INPUT,
-                      "%s: not a format smurf reads (CSV, TSV, JSON Lines, JSON, RMTPP text, pickle, each also as .gz)",
-                      source->name);
+    char list[LIST_TEXT];
+    return smurf_fail(err, SMURF_ERROR_INPUT, "%s: not a format smurf reads (%s, each also as .gz)", source->name,
+                      smurf_list_names(list, smurf_format_title, NULL));
 }
 
 smurf_status smurf_format_read_source(smurf_data **out, struct source *source, const smurf_data *types_of,
                                       const smurf_read_config *config, smurf_error *err)
 {
-    const struct format *format = NULL;
+    const struct format_class *format = NULL;
     struct builder builder = {.sort = config->sort, .words = config->types_are_words};
     smurf_status status = choose(source, config->format, &format, err);
     if (!status && types_of && types_of->type_name) status = smurf_builder_inherit_types(&builder, types_of, err);
@@ -185,50 +186,59 @@ static smurf_status write_file(struct sink *sink, format_write *write, const smu
 }
 
 /* Both files or, where one cannot be written, none. */
-static smurf_status write_pair(const struct format *format, const smurf_data *data, const char *path,
-                               const char *types_path, const smurf_write_config *config, smurf_error *err)
+static smurf_status write_pair(const struct format_class *format, const smurf_data *data, const char *path,
+                               const smurf_write_config *config, smurf_error *err)
 {
-    struct sink times, types;
-    smurf_status status = write_file(&types, format->write_types, data, types_path, config, err);
+    struct sink first, second;
+    char *companion;
+    smurf_status status = format->pair->companion(&companion, path, err);
     if (status) return status;
-    status = write_file(&times, format->write, data, path, config, err);
+    status = write_file(&second, format->pair->write, data, companion, config, err);
+    free(companion);
+    if (status) return status;
+    status = write_file(&first, format->write, data, path, config, err);
     if (status) {
-        smurf_sink_abandon(&types);
+        smurf_sink_abandon(&second);
         return status;
     }
-    status = smurf_sink_commit(&types, err);
-    smurf_status last = smurf_sink_commit(&times, status ? NULL : err);
+    status = smurf_sink_commit(&second, err);
+    smurf_status last = smurf_sink_commit(&first, status ? NULL : err);
     return status ? status : last;
+}
+
+static const char *suffix_of(size_t index)
+{
+    return index < FORMATS ? formats[index]->suffix : NULL;
+}
+
+static smurf_status choose_writer(const struct format_class **out, const char *path, const char *asked,
+                                  smurf_error *err)
+{
+    char list[LIST_TEXT];
+    *out = asked ? NULL : smurf_format_for_path(path);
+    if (!*out && !asked && strcmp(path, "-") != 0)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                          "cannot tell the format of '%s' from its name: end it in %s, or say which with --to", path,
+                          smurf_list_names(list, suffix_of, "or"));
+    smurf_status status = *out ? SMURF_OK : smurf_format_find(out, asked, err);
+    if (!status && !(*out)->write)
+        status = smurf_fail(err, SMURF_ERROR_ARGUMENT, "%s can be read but not written: choose another format",
+                            (*out)->title);
+    return status;
 }
 
 smurf_status smurf_data_write(const smurf_data *data, const char *path, const smurf_write_config *given,
                               smurf_error *err)
 {
     smurf_write_config config;
+    const struct format_class *format;
     smurf_write_config_init(&config);
     if (given) memcpy(&config, given, given->size < sizeof config ? given->size : sizeof config);
-    const struct format *format = config.format ? smurf_format_get(config.format) : smurf_format_for_path(path);
-    if (!format && strcmp(path, "-") == 0) format = smurf_format_get(SMURF_FORMAT_JSONL);
-    if (!format)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
-                          "cannot tell the format of '%s' from its name: end it in .csv, .tsv, .jsonl, .json, .txt or "
-                          ".pkl, or say which with --to",
-                          path);
+    smurf_status status = choose_writer(&format, path, config.format, err);
+    if (status) return status;
     if (!config.key) config.key = smurf_part_of_path(path);
-    if (!format->write_types) {
-        struct sink sink;
-        smurf_status status = write_file(&sink, format->write, data, path, &config, err);
-        return status ? status : smurf_sink_commit(&sink, err);
-    }
-
-    char *types = smurf_rmtpp_companion(path);
-    if (!types)
-        return smurf_fail(
-            err, SMURF_ERROR_ARGUMENT,
-            "RMTPP text is two files: have 'time' in the name '%s', and the types go to the same name with "
-            "'event'",
-            path);
-    smurf_status status = write_pair(format, data, path, types, &config, err);
-    free(types);
-    return status;
+    if (format->pair) return write_pair(format, data, path, &config, err);
+    struct sink sink;
+    status = write_file(&sink, format->write, data, path, &config, err);
+    return status ? status : smurf_sink_commit(&sink, err);
 }

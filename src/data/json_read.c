@@ -10,7 +10,7 @@
  * doc/formats.md lists the fields.
  */
 #include "data/columns.h"
-#include "data/format.h"
+#include "data/json.h"
 #include "data/json_plain.h"
 #include "data/json_scan.h"
 #include "data/rows.h"
@@ -611,8 +611,8 @@ static void finish(struct reader *r)
                                       r->disagree, r->disagree_sequences, r->disagree_line));
 }
 
-smurf_status smurf_json_read(struct source *source, struct builder *builder, const smurf_read_config *config,
-                             smurf_error *err)
+static smurf_status read_json(struct source *source, struct builder *builder, const smurf_read_config *config,
+                              smurf_error *err)
 {
     struct reader r = {
         .json = {.source = source, .err = err, .lines = true}, .builder = builder, .config = config, .calendar = -1};
@@ -632,12 +632,27 @@ static char first_character(const char *head, size_t n)
     return i < n ? head[i] : '\0';
 }
 
-bool smurf_jsonl_looks(const char *head, size_t n)
+static bool looks_jsonl(const char *head, size_t n)
 {
     return first_character(head, n) == '{';
 }
 
-bool smurf_json_looks(const char *head, size_t n)
+static bool looks_json(const char *head, size_t n)
 {
     return first_character(head, n) == '[';
 }
+
+const struct format_class smurf_format_jsonl = {.name = "jsonl",
+                                                .title = "JSON Lines",
+                                                .suffix = ".jsonl",
+                                                .other_suffix = ".ndjson",
+                                                .looks = looks_jsonl,
+                                                .read = read_json,
+                                                .write = smurf_jsonl_write};
+
+const struct format_class smurf_format_json = {.name = "json",
+                                               .title = "JSON",
+                                               .suffix = ".json",
+                                               .looks = looks_json,
+                                               .read = read_json,
+                                               .write = smurf_json_write};

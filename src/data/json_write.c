@@ -5,7 +5,7 @@
  * sequence (its name), observation_start, observation_end, first_scored.
  */
 #include "data/data.h"
-#include "data/format.h"
+#include "data/json.h"
 
 #include <math.h>
 

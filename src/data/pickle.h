@@ -15,6 +15,7 @@
 #define SMURF_DATA_PICKLE_H
 
 #include "base/error.h"
+#include "data/format.h"
 #include "data/names.h"
 #include "data/source.h"
 
@@ -78,6 +79,8 @@ struct pickle_tree {
     uint64_t bytes;   /* of the pickle, read so far */
     uint64_t charged; /* see smurf_pickle_charge */
 };
+
+format_write smurf_pickle_write;
 
 void smurf_pickle_release(struct pickle_tree *tree);
 

@@ -12,7 +12,6 @@
  *
  * The walk below has a fixed depth, so that lists that contain themselves do no harm.
  */
-#include "data/format.h"
 #include "data/pickle.h"
 
 #include <math.h>
@@ -527,8 +526,8 @@ static smurf_status remark(struct walk *w, struct source *source)
     return status;
 }
 
-smurf_status smurf_pickle_read(struct source *source, struct builder *builder, const smurf_read_config *config,
-                               smurf_error *err)
+static smurf_status read_pickle(struct source *source, struct builder *builder, const smurf_read_config *config,
+                                smurf_error *err)
 {
     struct pickle_tree tree = {0};
     struct walk w = {.tree = &tree, .builder = builder, .err = err};
@@ -546,7 +545,7 @@ smurf_status smurf_pickle_read(struct source *source, struct builder *builder, c
 
 /* Protocols 2 to 5 say so. Older ones start with a dictionary or a list, which goes into the memo at once:
    "(dp0\n", "(lp1\n", "}q\0", "]q\1", in a tuple behind "("; or with the name of what is called. */
-bool smurf_pickle_looks(const char *head, size_t n)
+static bool looks(const char *head, size_t n)
 {
     static const char *const calls[] = {"ccollections\nOrderedDict\n", "cnumpy.core.multiarray\n_reconstruct\n",
                                         "cnumpy._core.multiarray\n_reconstruct\n"};
@@ -560,3 +559,11 @@ bool smurf_pickle_looks(const char *head, size_t n)
         if (n >= strlen(calls[i]) && memcmp(head, calls[i], strlen(calls[i])) == 0) return true;
     return false;
 }
+
+const struct format_class smurf_format_pickle = {.name = "pickle",
+                                                 .title = "pickle",
+                                                 .suffix = ".pkl",
+                                                 .other_suffix = ".pickle",
+                                                 .looks = looks,
+                                                 .read = read_pickle,
+                                                 .write = smurf_pickle_write};

@@ -9,7 +9,7 @@
  * numbers beyond 2^53, which floats cannot hold, are integers.
  */
 #include "data/data.h"
-#include "data/format.h"
+#include "data/pickle.h"
 
 #include <math.h>
 #include <string.h>

@@ -159,8 +159,8 @@ smurf_status smurf_rmtpp_read_pair(struct source *times, struct source *events, 
     return status;
 }
 
-smurf_status smurf_rmtpp_read(struct source *source, struct builder *builder, const smurf_read_config *config,
-                              smurf_error *err)
+static smurf_status read_rmtpp(struct source *source, struct builder *builder, const smurf_read_config *config,
+                               smurf_error *err)
 {
     bool beside = !config->events_path && source->from_path;
     char *companion = beside ? smurf_rmtpp_companion(source->name) : NULL;
@@ -189,7 +189,7 @@ smurf_status smurf_rmtpp_read(struct source *source, struct builder *builder, co
 
 /* The first line that is not blank starts with a number and holds nothing else, with no comma between them;
    NaN and infinity count as numbers, so that the reader can say what is wrong with them. */
-bool smurf_rmtpp_looks(const char *head, size_t n)
+static bool looks(const char *head, size_t n)
 {
     size_t i = 0;
     while (i < n && isspace((unsigned char)head[i])) i++;
@@ -225,14 +225,34 @@ static smurf_status write_lines(struct sink *sink, const smurf_data *data, const
     return SMURF_OK;
 }
 
-smurf_status smurf_rmtpp_write(struct sink *sink, const smurf_data *data, const smurf_write_config *config,
-                               smurf_error *err)
+static smurf_status write_times(struct sink *sink, const smurf_data *data, const smurf_write_config *config,
+                                smurf_error *err)
 {
     return write_lines(sink, data, config, false, err);
 }
 
-smurf_status smurf_rmtpp_write_events(struct sink *sink, const smurf_data *data, const smurf_write_config *config,
-                                      smurf_error *err)
+static smurf_status write_types(struct sink *sink, const smurf_data *data, const smurf_write_config *config,
+                                smurf_error *err)
 {
     return write_lines(sink, data, config, true, err);
 }
+
+static smurf_status companion(char **out, const char *path, smurf_error *err)
+{
+    *out = smurf_rmtpp_companion(path);
+    if (*out) return SMURF_OK;
+    return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                      "RMTPP text is two files: have 'time' in the name '%s', and the types go to the same name with "
+                      "'event'",
+                      path);
+}
+
+static const struct format_pair pair = {"time-", companion, write_types};
+
+const struct format_class smurf_format_rmtpp = {.name = "rmtpp",
+                                                .title = "RMTPP text",
+                                                .suffix = ".txt",
+                                                .looks = looks,
+                                                .read = read_rmtpp,
+                                                .write = write_times,
+                                                .pair = &pair};

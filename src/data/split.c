@@ -66,6 +66,17 @@ int smurf_split_part(const char *file)
     return types ? -1 : part;
 }
 
+smurf_status smurf_split_file(char *out, size_t n, int part, const char *format, smurf_error *err)
+{
+    const struct format_class *class;
+    smurf_status status = smurf_format_find(&class, format, err);
+    if (status) return status;
+    if ((unsigned)part >= PARTS)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "there is no part %d: 0 is train, 1 dev, 2 test", part);
+    snprintf(out, n, "%s%s%s", class->pair ? class->pair->prefix : "", part_names[part], class->suffix);
+    return SMURF_OK;
+}
+
 const char *smurf_part_of_path(const char *path)
 {
     const char *slash = strrchr(path, '/');
