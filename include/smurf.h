@@ -49,6 +49,9 @@ SMURF_API const char *smurf_version(void);
 /* What was built in, such as "openblas zlib cairo openmp": words separated by spaces. */
 SMURF_API const char *smurf_features(void);
 
+/* Frees memory that a function of the library returned as plain bytes. NULL is fine. */
+SMURF_API void smurf_free(void *memory);
+
 /* ---- Errors --------------------------------------------------------------------------------- */
 
 typedef enum smurf_status {
@@ -427,6 +430,11 @@ typedef struct smurf_model smurf_model;
 /* Reads model.safetensors; every name, shape and length is checked. */
 SMURF_API smurf_status smurf_model_load(smurf_model **out, const char *path, smurf_error *err);
 SMURF_API smurf_status smurf_model_save(const smurf_model *model, const char *path, smurf_error *err);
+/* The bytes of such a file in memory. Free *bytes with smurf_free. */
+SMURF_API smurf_status smurf_model_save_memory(const smurf_model *model, void **bytes, size_t *size, smurf_error *err);
+/* Reads such bytes, which may go afterwards. name stands for the file in messages; NULL: "memory". */
+SMURF_API smurf_status smurf_model_load_memory(smurf_model **out, const void *bytes, size_t size, const char *name,
+                                               smurf_error *err);
 SMURF_API void smurf_model_free(smurf_model *model);
 SMURF_API size_t smurf_model_parameters(const smurf_model *model);
 SMURF_API const smurf_train_config *smurf_model_config(const smurf_model *model);

@@ -451,6 +451,37 @@ static void test_save_and_load(void **state)
     smurf_data_free(numbers);
 }
 
+/* In memory a model is the bytes of its file. */
+static void test_memory(void **state)
+{
+    (void)state;
+    smurf_data *data = read_text(words);
+    smurf_model *model = trained("objective=dsm", data), *back;
+    smurf_error err;
+    void *bytes;
+    size_t n, m;
+    assert_int_equal(smurf_model_save_memory(model, &bytes, &n, &err), SMURF_OK);
+    save(model, "m.safetensors");
+    char *file = slurp("m.safetensors", &m);
+    assert_int_equal(n, m);
+    assert_memory_equal(bytes, file, n);
+    free(file);
+    assert_int_equal(smurf_model_load_memory(&back, bytes, n, NULL, &err), SMURF_OK);
+    same_model(model, back);
+    smurf_model_free(back);
+    for (size_t cut = 0; cut < n; cut += 1 + n / 97) {
+        assert_int_equal(smurf_model_load_memory(&back, bytes, cut, "the answer", &err), SMURF_ERROR_INPUT);
+        assert_ptr_equal(strstr(err.message, "the answer: "), err.message);
+        assert_null(back);
+    }
+    assert_int_equal(smurf_model_load_memory(&back, "", 0, NULL, &err), SMURF_ERROR_INPUT);
+    assert_ptr_equal(strstr(err.message, "memory: "), err.message);
+    smurf_free(bytes);
+    smurf_free(NULL);
+    smurf_model_free(model);
+    smurf_data_free(data);
+}
+
 /* What cannot be written says so, and leaves what was there. */
 static void test_save_fails(void **state)
 {
@@ -587,6 +618,7 @@ int main(void)
         cmocka_unit_test(test_default_preset),
         cmocka_unit_test(test_save_and_load),
         cmocka_unit_test(test_copy),
+        cmocka_unit_test(test_memory),
         cmocka_unit_test(test_save_fails),
         cmocka_unit_test(test_load_believes_nothing),
     };

@@ -1,6 +1,8 @@
 /* memory.c - see memory.h. */
 #include "base/memory.h"
 
+#include "smurf.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,4 +71,9 @@ bool smurf_grow(void *array, size_t *capacity, size_t need, size_t size)
     memcpy(array, &moved, sizeof moved);
     *capacity = room;
     return true;
+}
+
+void smurf_free(void *memory)
+{
+    free(memory);
 }

@@ -78,6 +78,9 @@ size_t smurf_tensor_bytes(const struct tensor *tensor);
    target is written directly. path "-" is standard output. Names and keys must be unique. */
 smurf_status smurf_tensors_write(const char *path, const struct tensor *tensor, size_t tensors,
                                  const struct tensor_text *text, size_t texts, smurf_error *err);
+/* The same bytes in memory; the caller frees *out. */
+smurf_status smurf_tensors_write_memory(void **out, size_t *size, const struct tensor *tensor, size_t tensors,
+                                        const struct tensor_text *text, size_t texts, smurf_error *err);
 
 /* Reads a whole file. path "-" is standard input. Whatever breaks the format is an error, so that every
    tensor of an open file has its data; after an error there is nothing to close. */

@@ -81,31 +81,72 @@ static smurf_status make_header(char **out, const struct tensor *tensor, size_t 
     return status;
 }
 
+/* The header, its length and its padding. */
+struct front {
+    char *header; /* owned */
+    size_t used, pad;
+};
+
+static smurf_status make_front(struct front *out, const char *name, const struct tensor *tensor, size_t tensors,
+                               const struct tensor_text *text, size_t texts, smurf_error *err)
+{
+    smurf_status status = make_header(&out->header, tensor, tensors, text, texts, err);
+    if (status) return status;
+    out->used = strlen(out->header);
+    out->pad = (ALIGN - (LENGTH + out->used) % ALIGN) % ALIGN;
+    if (out->used + out->pad <= TENSOR_HEADER_LIMIT) return SMURF_OK;
+    free(out->header);
+    return smurf_fail(err, SMURF_ERROR_ARGUMENT, "cannot write '%s': names and texts take %zu bytes, %d are allowed",
+                      name, out->used + out->pad, TENSOR_HEADER_LIMIT);
+}
+
 smurf_status smurf_tensors_write(const char *path, const struct tensor *tensor, size_t tensors,
                                  const struct tensor_text *text, size_t texts, smurf_error *err)
 {
     struct sink sink;
-    char *header;
-    smurf_status status = make_header(&header, tensor, tensors, text, texts, err);
+    struct front front;
+    smurf_status status = make_front(&front, path, tensor, tensors, text, texts, err);
     if (status) return status;
-    size_t used = strlen(header), pad = (ALIGN - (LENGTH + used) % ALIGN) % ALIGN;
-    if (used + pad > TENSOR_HEADER_LIMIT)
-        status =
-            smurf_fail(err, SMURF_ERROR_ARGUMENT, "cannot write '%s': names and texts take %zu bytes, %d are allowed",
-                       path, used + pad, TENSOR_HEADER_LIMIT);
-    else
-        status = smurf_sink_open(&sink, path, false, err);
+    status = smurf_sink_open(&sink, path, false, err);
     if (!status) {
-        uint64_t length = used + pad;
+        uint64_t length = front.used + front.pad;
         smurf_sink_bytes(&sink, &length, LENGTH);
-        smurf_sink_bytes(&sink, header, used);
-        for (size_t i = 0; i < pad; i++) smurf_sink_char(&sink, ' ');
+        smurf_sink_bytes(&sink, front.header, front.used);
+        for (size_t i = 0; i < front.pad; i++) smurf_sink_char(&sink, ' ');
         for (size_t i = 0; i < tensors && !sink.status; i++) {
             size_t bytes = smurf_tensor_bytes(&tensor[i]);
             if (bytes) smurf_sink_bytes(&sink, tensor[i].data, bytes);
         }
         status = smurf_sink_commit(&sink, err);
     }
-    free(header);
+    free(front.header);
     return status;
+}
+
+/* add_tensor has checked that the sizes add up to less than PTRDIFF_MAX. */
+smurf_status smurf_tensors_write_memory(void **out, size_t *size, const struct tensor *tensor, size_t tensors,
+                                        const struct tensor_text *text, size_t texts, smurf_error *err)
+{
+    struct front front;
+    *out = NULL;
+    *size = 0;
+    smurf_status status = make_front(&front, "memory", tensor, tensors, text, texts, err);
+    if (status) return status;
+    uint64_t length = front.used + front.pad;
+    size_t need = LENGTH + (size_t)length;
+    for (size_t i = 0; i < tensors; i++) need += smurf_tensor_bytes(&tensor[i]);
+    char *at = *out = malloc(need);
+    if (at) {
+        *size = need;
+        at = mempcpy(at, &length, LENGTH);
+        at = mempcpy(at, front.header, front.used);
+        memset(at, ' ', front.pad);
+        at += front.pad;
+        for (size_t i = 0; i < tensors; i++) {
+            size_t bytes = smurf_tensor_bytes(&tensor[i]);
+            if (bytes) at = mempcpy(at, tensor[i].data, bytes);
+        }
+    }
+    free(front.header);
+    return at ? SMURF_OK : smurf_fail_memory(err);
 }

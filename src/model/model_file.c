@@ -396,21 +396,42 @@ smurf_status smurf_model_fetch(const struct model *model, const struct tensor_fi
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-smurf_status smurf_model_save(const smurf_model *model, const char *path, smurf_error *err)
+/* Where a model goes: the file at `path`, or memory where that is NULL. */
+struct destination {
+    const char *path;
+    void **bytes;
+    size_t *size;
+};
+
+static smurf_status write_model(const smurf_model *model, const struct destination *to, smurf_error *err)
 {
     struct arena arena = {0};
     struct tensor tensors[PARAMS_MOST];
+    size_t n = model->model.params.count;
     json_t *json = smurf_model_to_json(model);
     char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+    const struct tensor_text about = {"smurf", text};
     smurf_status status =
         text ? smurf_model_list(&model->model, model->slab, "", tensors, &arena, err) : smurf_fail_memory(err);
     if (!status)
-        status =
-            smurf_tensors_write(path, tensors, model->model.params.count, &(struct tensor_text){"smurf", text}, 1, err);
+        status = to->path ? smurf_tensors_write(to->path, tensors, n, &about, 1, err)
+                          : smurf_tensors_write_memory(to->bytes, to->size, tensors, n, &about, 1, err);
     free(text);
     json_decref(json);
     smurf_arena_release(&arena);
     return status;
+}
+
+smurf_status smurf_model_save(const smurf_model *model, const char *path, smurf_error *err)
+{
+    return write_model(model, &(struct destination){.path = path}, err);
+}
+
+smurf_status smurf_model_save_memory(const smurf_model *model, void **bytes, size_t *size, smurf_error *err)
+{
+    *bytes = NULL;
+    *size = 0;
+    return write_model(model, &(struct destination){.bytes = bytes, .size = size}, err);
 }
 
 smurf_status smurf_model_open(smurf_model **out, const struct tensor_file *file, smurf_error *err)
@@ -435,13 +456,25 @@ smurf_status smurf_model_open(smurf_model **out, const struct tensor_file *file,
     return status;
 }
 
-smurf_status smurf_model_load(smurf_model **out, const char *path, smurf_error *err)
+/* The model of a file that was opened, which is closed. */
+static smurf_status take_model(smurf_model **out, struct tensor_file *file, smurf_status opened, smurf_error *err)
 {
     *out = NULL;
-    struct tensor_file file;
-    smurf_status status = smurf_tensors_open(&file, path, err);
-    if (status) return status;
-    status = smurf_model_open(out, &file, err);
-    smurf_tensors_close(&file);
+    if (opened) return opened;
+    smurf_status status = smurf_model_open(out, file, err);
+    smurf_tensors_close(file);
     return status;
+}
+
+smurf_status smurf_model_load(smurf_model **out, const char *path, smurf_error *err)
+{
+    struct tensor_file file;
+    return take_model(out, &file, smurf_tensors_open(&file, path, err), err);
+}
+
+smurf_status smurf_model_load_memory(smurf_model **out, const void *bytes, size_t size, const char *name,
+                                     smurf_error *err)
+{
+    struct tensor_file file;
+    return take_model(out, &file, smurf_tensors_open_memory(&file, bytes, size, name ? name : "memory", err), err);
 }
