@@ -1,10 +1,11 @@
 /*
  * predict.c - smurf predict: when the next event of each sequence comes, of what type, and how sure that is.
  *
- * A file or directory is read whole. Standard input is taken piece by piece: a sequence of a table keeps its cached
- * history until the input ends, so that one more event costs little; a line of JSON is a sequence of its own.
+ * A file or directory is read whole. Standard input is taken piece by piece: the history of each
+ * sequence of a table is kept (kept.h), so that one more event costs little; a line of JSON is a sequence of its own.
  */
 #include "commands.h"
+#include "kept.h"
 #include "modelfile.h"
 #include "show_forecast.h"
 #include "show_summary.h"
@@ -19,7 +20,7 @@ struct predict_options {
     struct dataset_options data;
     const char *part, *levels, *horizons, *now, *type, *format;
     int one_sided, conformal, raw;
-    size_t every, history, top, paths, steps;
+    size_t every, history, sequences, top, paths, steps;
 };
 
 /* ---- One answer ------------------------------------------------------------------------------ */
@@ -28,13 +29,13 @@ struct desk {
     const smurf_model *model;
     struct question q;
     const struct predict_options *o;
-    double *share;              /* (types) */
-    char (*type_text)[24];      /* names of the types that are named, where they are numbers */
-    bool any;                   /* something was shown */
-    smurf_forecast *alone;      /* for sequences that come whole */
-    struct known *known;        /* sequences of a table, by hash of their names */
-    size_t known_n, known_room; /* room is a power of two */
-    size_t unnamed;             /* sequences of lines so far, for their numbers */
+    double *share;         /* (types) */
+    char (*type_text)[24]; /* names of the types that are named, where they are numbers */
+    bool any;              /* something was shown */
+    smurf_forecast *alone; /* for sequences that come whole */
+    struct kept_set kept;  /* sequences of a table */
+    bool told;             /* that some are not kept */
+    size_t unnamed;        /* sequences of lines so far, for their numbers */
 };
 
 /* The most probable types, by picking the largest again and again: few are asked for. */
@@ -258,65 +259,31 @@ static int whole_data(struct desk *d, const smurf_data *data, size_t from)
 
 /* ---- Sequences that come bit by bit ------------------------------------------------------------- */
 
-struct known {
-    char *name; /* NULL: a free place */
-    smurf_forecast *forecast;
-    int64_t origin; /* of the first piece */
-    double last;
-    size_t number; /* in order of their coming */
-};
-
-/* With so many sequences, those that are not being asked give back what answers take. */
+/* With more sequences than this, those that are not being asked give back what answers take. */
 enum { AWAKE_MOST = 64 };
 
-static size_t hash(const char *name)
+/* A sequence that is no longer kept gets its answer now, unless each event had one. */
+static int let_go(struct desk *d, struct kept *k)
 {
-    size_t h = 14695981039346656037u;
-    for (; *name; name++) h = (h ^ (unsigned char)*name) * 1099511628211u;
-    return h;
-}
-
-static struct known *place_of(struct known *table, size_t room, const char *name)
-{
-    size_t i = hash(name) & (room - 1);
-    while (table[i].name && strcmp(table[i].name, name) != 0) i = (i + 1) & (room - 1);
-    return &table[i];
-}
-
-static void grow(struct desk *d)
-{
-    size_t room = d->known_room ? 2 * d->known_room : 64;
-    struct known *table = calloc(room, sizeof *table);
-    if (!table) out_of_memory();
-    for (size_t i = 0; i < d->known_room; i++)
-        if (d->known[i].name) *place_of(table, room, d->known[i].name) = d->known[i];
-    free(d->known);
-    d->known = table;
-    d->known_room = room;
-}
-
-/* The sequence of a name; a new one starts empty. */
-static struct known *find(struct desk *d, const char *name, int64_t origin)
-{
-    smurf_error err;
-    if (2 * (d->known_n + 1) > d->known_room) grow(d);
-    struct known *k = place_of(d->known, d->known_room, name);
-    if (k->name) return k;
-    k->name = strdup(name);
-    if (!k->name || smurf_forecast_new(&k->forecast, d->model, d->o->history, &err)) out_of_memory();
-    smurf_forecast_recalibrate(k->forecast, !d->o->raw);
-    smurf_forecast_clear(k->forecast, origin);
-    smurf_forecast_rest(k->forecast);
-    k->origin = origin;
-    k->number = d->known_n++;
-    return k;
+    if (!k) return 0;
+    if (!d->told)
+        report_warning("there are more than %zu sequences: the one silent longest is %sforgotten (--sequences N keeps "
+                       "more)",
+                       d->kept.most, d->o->every ? "" : "answered and ");
+    d->told = true;
+    int status = d->o->every ? 0 : answer(d, k->forecast, k->name, k->origin, k->last);
+    kept_free(k);
+    return status;
 }
 
 /* Appends what came; answers after events if asked to. */
 static int continue_sequence(struct desk *d, const smurf_sequence *s, size_t number)
 {
     char text[24];
-    struct known *k = find(d, name_of(s, number, text), s->origin);
+    struct kept *dropped, *k = kept_find(&d->kept, name_of(s, number, text), s->origin, &dropped);
+    int status = let_go(d, dropped);
+    if (!k) out_of_memory();
+    if (status) return status;
     double shift = (double)(s->origin - k->origin);
     for (size_t i = 0; i < s->length; i++) {
         smurf_error err;
@@ -328,8 +295,8 @@ static int continue_sequence(struct desk *d, const smurf_sequence *s, size_t num
             return report_error(&named);
         }
         if (!d->o->every || smurf_forecast_events(k->forecast) % d->o->every) continue;
-        int status = answer(d, k->forecast, k->name, k->origin, k->last);
-        if (d->known_n > AWAKE_MOST) smurf_forecast_rest(k->forecast);
+        status = answer(d, k->forecast, k->name, k->origin, k->last);
+        if (d->kept.count > AWAKE_MOST) smurf_forecast_rest(k->forecast);
         if (status) return status;
         if (terminal_stopped()) return stopped();
     }
@@ -346,40 +313,28 @@ static int take_piece(void *context, smurf_data *piece, int table, size_t from)
     return status ? status : finish_output(); /* where nobody can read on, reading on is no use */
 }
 
-static int by_number(const void *left, const void *right)
-{
-    size_t a = ((const struct known *)left)->number, b = ((const struct known *)right)->number;
-    return a < b ? -1 : a > b;
-}
-
 /* The last word on every sequence of a table, in the order of a file. */
-static int answer_known(struct desk *d)
+static int answer_kept(struct desk *d)
 {
-    size_t n = 0;
+    struct kept **list = kept_list(&d->kept);
     int status = 0;
-    for (size_t i = 0; i < d->known_room; i++)
-        if (d->known[i].name) d->known[n++] = d->known[i];
-    if (n) qsort(d->known, n, sizeof *d->known, by_number);
-    for (size_t i = n; i < d->known_room; i++) d->known[i].name = NULL;
-    for (size_t i = 0; i < n && !status && !d->o->every; i++) {
-        const struct known *k = &d->known[i];
+    if (!list) out_of_memory();
+    for (size_t i = 0; !status && i < d->kept.count && !d->o->every; i++) {
+        const struct kept *k = list[i];
         status = answer(d, k->forecast, k->name, k->origin, k->last);
         smurf_forecast_rest(k->forecast);
         if (!status && terminal_stopped()) status = stopped();
     }
+    free(list);
     return status;
 }
 
 static int predict_stream(struct desk *d, struct dataset_options *data)
 {
+    d->kept = (struct kept_set){.model = d->model, .history = d->o->history, .raw = d->o->raw, .most = d->o->sequences};
     int status = stream_input(data, take_piece, d);
-    if (!status) status = answer_known(d);
-    for (size_t i = 0; i < d->known_room; i++)
-        if (d->known[i].name) {
-            free(d->known[i].name);
-            smurf_forecast_free(d->known[i].forecast);
-        }
-    free(d->known);
+    if (!status) status = answer_kept(d);
+    kept_release(&d->kept);
     return status;
 }
 
@@ -478,8 +433,13 @@ static int predict(const struct predict_options *o, smurf_model *model, char **a
 
 int command_predict(int argc, char **argv)
 {
-    struct predict_options o = {
-        .data = {.history = NOT_GIVEN}, .levels = "0.5,0.9", .format = "table", .top = 3, .paths = 500, .steps = 200};
+    struct predict_options o = {.data = {.history = NOT_GIVEN},
+                                .levels = "0.5,0.9",
+                                .format = "table",
+                                .sequences = 10000,
+                                .top = 3,
+                                .paths = 500,
+                                .steps = 200};
     /* clang-format off */
     const struct option options[] = {
         {0, "interval", OPTION_TEXT, &o.levels, "LEVELS", "levels of the intervals, with commas (default: 0.5,0.9)"},
@@ -493,6 +453,7 @@ int command_predict(int argc, char **argv)
         {0, "top", OPTION_COUNT, &o.top, "N", "types to name, the most probable ones (default: 3)"},
         {0, "every", OPTION_COUNT, &o.every, "N", "a forecast after every N-th event, not only the last"},
         {0, "history", OPTION_COUNT, &o.history, "N", "events to look back at, which bounds memory (default: all)"},
+        {0, "sequences", OPTION_COUNT, &o.sequences, "N", "standard input: sequences to keep, those silent longest are dropped; 0: all (default: 10000)"},
         {0, "no-recalibrate", OPTION_FLAG, &o.raw, NULL, "the law as it was trained, without its map of levels"},
         {0, "format", OPTION_TEXT, &o.format, "FORMAT", "table, csv or jsonl (default: table)"},
         {0, "part", OPTION_TEXT, &o.part, "NAME", "of a directory: train, dev or test (default: test)"},

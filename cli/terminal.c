@@ -4,6 +4,7 @@
 #include "option.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <signal.h>
@@ -18,25 +19,76 @@
 static volatile sig_atomic_t stop_asked;
 static int line_drawn;
 
-static void ask_to_stop(int signal)
+/* ---- Signals --------------------------------------------------------------------------------- */
+
+/* Work that has not looked at the flag by then is ended. */
+enum { PATIENCE_SECONDS = 2 };
+static const int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
+enum { STOP_SIGNALS = sizeof stop_signals / sizeof *stop_signals };
+
+static void ask_to_stop(int unused)
 {
-    (void)signal;
+    (void)unused;
+    if (!stop_asked) alarm(PATIENCE_SECONDS);
     stop_asked = 1;
 }
 
-void terminal_init(void)
+/* The same, and a second signal of any kind kills. */
+static void ask_once(int number)
 {
-    setlocale(LC_CTYPE, "");
-    struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = (int)SA_RESETHAND}; /* a second one kills */
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    signal(SIGXFSZ, SIG_IGN); /* a file over the limit is an error of write(), to be told and cleaned up */
+    ask_to_stop(number);
+    for (int i = 0; i < STOP_SIGNALS; i++) signal(stop_signals[i], SIG_DFL);
+}
+
+static void give_up(int unused)
+{
+    static const char text[] = "smurf: stopped\n";
+    (void)unused;
+    ssize_t wrote = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)wrote;
+    _exit(1);
 }
 
 int terminal_stopped(void)
 {
+    if (stop_asked) alarm(0); /* whoever asks ends by itself */
     return stop_asked;
 }
+
+/* ---- Standard descriptors -------------------------------------------------------------------- */
+
+/* A file opened later must not become standard input, output or error. Opened the wrong way round, /dev/null makes
+   reading standard input and writing results fail as they do on a closed descriptor; messages just vanish. */
+static void open_standard(void)
+{
+    static const int mode[] = {O_WRONLY, O_RDONLY, O_WRONLY};
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", mode[fd]) != fd) _exit(1);
+}
+
+void terminal_init(void)
+{
+    struct sigaction stop = {.sa_handler = ask_once}, end = {.sa_handler = give_up}, before;
+    open_standard();
+    setlocale(LC_CTYPE, "");
+    sigaction(SIGALRM, &end, NULL);
+    for (int i = 0; i < STOP_SIGNALS; i++)
+        if (stop_signals[i] != SIGHUP || sigaction(SIGHUP, NULL, &before) != 0 || before.sa_handler != SIG_IGN)
+            sigaction(stop_signals[i], &stop, NULL); /* nohup is respected */
+    signal(SIGXFSZ, SIG_IGN);                        /* a file over the limit is an error of write() */
+}
+
+void terminal_work(void)
+{
+    struct sigaction action = {.sa_handler = ask_to_stop};
+    signal(SIGINT, SIG_IGN);
+    signal(SIGALRM, SIG_DFL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    line_drawn = 0;
+}
+
+/* ---- Progress -------------------------------------------------------------------------------- */
 
 static double now(void)
 {
@@ -63,7 +115,7 @@ int terminal_progress(void *unused, const smurf_progress *p)
     (void)unused;
     static double started, drawn, first, done; /* first: done when it started, as of a run that goes on */
     static const char *what;
-    if (stop_asked) return 1;
+    if (terminal_stopped()) return 1;
     if (common.quiet || !isatty(STDERR_FILENO)) return 0;
     double time = now();
     if (what != p->what || p->done < done) what = p->what, started = time, drawn = time, first = p->done;
@@ -92,19 +144,13 @@ void terminal_line(const char *text)
     line_drawn = 1;
 }
 
-void terminal_work(void)
-{
-    struct sigaction action = {.sa_handler = ask_to_stop};
-    signal(SIGINT, SIG_IGN);
-    sigaction(SIGTERM, &action, NULL);
-    line_drawn = 0;
-}
-
 void terminal_clear(void)
 {
     if (line_drawn) fputs("\r\033[K", stderr);
     line_drawn = 0;
 }
+
+/* ---- Messages -------------------------------------------------------------------------------- */
 
 void put_line(const char *before, const char *format, va_list args)
 {

@@ -1,5 +1,5 @@
 /*
- * terminal.h - what the command says on standard error, Ctrl-C, and what the terminal can show.
+ * terminal.h - messages and progress on standard error, signals, and what the terminal can show.
  */
 #ifndef TERMINAL_H
 #define TERMINAL_H
@@ -8,10 +8,11 @@
 
 #include <stdarg.h>
 
-/* Call first: Ctrl-C and SIGTERM then make progress callbacks ask for a stop. */
+/* Call first. Opens standard descriptors that are closed. Ctrl-C, SIGTERM and SIGHUP then make progress callbacks ask
+   for a stop; a second signal kills, and so does work that has not asked after two seconds. */
 void terminal_init(void);
 
-/* Whether Ctrl-C or SIGTERM came. */
+/* Whether such a signal came. The caller then ends, in its own time. */
 int terminal_stopped(void);
 
 /* A progress callback: draws a line on standard error, if that is a terminal and --quiet is not given. */
@@ -19,8 +20,7 @@ int terminal_progress(void *unused, const smurf_progress *progress);
 /* A progress line of one's own, cut to the width of the terminal; nothing is drawn where terminal_progress would not.
  */
 void terminal_line(const char *text);
-/* For a process that works for this one: Ctrl-C is left to the other, SIGTERM asks for a stop however often it comes.
- */
+/* For a worker process: Ctrl-C is left to its parent, SIGTERM and SIGHUP ask for a stop however often they come. */
 void terminal_work(void);
 /* Wipes the progress line, if there is one. */
 void terminal_clear(void);

@@ -440,6 +440,34 @@ class Streams(PredictCase):
         small, large = self.memory(many(200)), self.memory(many(2000))
         self.assertEqual((small[1], large[1]), (201, 2001))
         self.assertLess((large[0] - small[0]) / 1800, 20)  # of each sequence
+        small, large = (self.memory(many(n), "--sequences", "100", "--quiet") for n in (500, 5000))
+        self.assertEqual((small[1], large[1]), (501, 5001))
+        self.assertLess(large[0] - small[0], 2000)
+
+    def test_sequences_that_are_dropped(self):
+        """The one silent longest is answered and forgotten; the remark comes once."""
+        text = "user,time,type\n" + "a,1,a\nb,2,a\na,3,b\nc,4,a\nb,5,b\nd,6,a\n"
+        args = ["predict", self.at("words.safetensors"), "-", "--format", "jsonl"]
+        r = self.run_smurf(*args, "--sequences", "2", input=text)
+        remark = "smurf: warning: there are more than 2 sequences: the one silent longest is answered and forgotten " \
+                 "(--sequences N keeps more)\n"
+        self.assertEqual((r.status, r.err), (0, remark))
+        got = [(o["sequence"], o["events"]) for o in map(json.loads, r.lines)]
+        # The rows come as one piece here, so that a sequence is touched once; its events are taken together.
+        self.assertEqual(got, [("a", 2), ("b", 2), ("c", 1), ("d", 1)])
+        alone = self.smurf(*args, input=text)
+        self.assertEqual(sorted(r.lines), sorted(alone.lines))
+        r = self.run_smurf(*args, "--sequences", "2", "--every", "1", "--quiet", input=text)
+        self.assertEqual((r.status, r.err, len(r.lines)), (0, "", 6))
+        self.assertEqual(self.smurf(*args, "--sequences", "0", input=text).out, alone.out)
+
+    def test_a_dropped_sequence_starts_anew(self):
+        run = self.stream("--every", "1", "--format", "jsonl", "--sequences", "2")
+        self.say(run, "user,time,type\n")
+        for name, events in [("a", 1), ("b", 1), ("a", 2), ("c", 1), ("a", 3), ("b", 1)]:
+            self.say(run, "%s,9,a\n" % name)
+            got = self.answer(run)
+            self.assertEqual((got["sequence"], got["events"]), (name, events))
 
     def test_ctrl_c(self):
         for stop in [signal.SIGINT, signal.SIGTERM]:
