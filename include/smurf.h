@@ -583,8 +583,8 @@ SMURF_API const smurf_metrics *smurf_evaluation_row(const smurf_evaluation *eval
 SMURF_API double smurf_evaluation_markov(const smurf_evaluation *evaluation);
 /* Mean gap of train in the data's unit; NaN without train. */
 SMURF_API double smurf_evaluation_mean_gap(const smurf_evaluation *evaluation);
-/* Writes a page with figures and the table; figures: a directory that also gets each figure as SVG and PNG, NULL: none.
- */
+/* Writes a page with figures and the table. figures: a directory that also gets each figure as SVG and PNG, NULL: none.
+   PNG needs libcairo2, loaded when it is asked for. */
 SMURF_API smurf_status smurf_evaluation_report(const smurf_evaluation *evaluation, const char *path,
                                                const char *figures, smurf_error *err);
 

@@ -58,6 +58,23 @@ class Symbols(unittest.TestCase):
         self.assertIn("[libsmurf.so.0]", dynamic)
 
 
+class Needed(unittest.TestCase):
+    """The shared libraries that are loaded at start: cairo, which brings X11 along, is not among them."""
+    ALLOWED = {"libc", "libm", "libmvec", "libz", "libjansson", "libgomp", "libomp", "libopenblas", "libblas", "ld-linux-x86-64"}
+
+    def test_nothing_but_the_few(self):
+        for built in os.path.join("src", "libsmurf.so"), "smurf":
+            dynamic = run("readelf", "-d", os.path.join(BUILD, built))
+            needed = set(re.findall(r"\(NEEDED\).*\[([\w-]+)\.so", dynamic))
+            self.assertEqual(needed - self.ALLOWED, set(), built)
+            self.assertLessEqual({"libc", "libjansson"}, needed)
+
+    def test_nor_what_those_need(self):
+        loaded = run("ldd", os.path.join(BUILD, "smurf"))
+        for name in "cairo", "X11", "xcb", "fontconfig":
+            self.assertNotIn(name, loaded)
+
+
 class Example(unittest.TestCase):
     def test_the_example_of_the_header_is_the_one_that_is_compiled(self):
         examples = read(HEADER).split("Example (compiled and run as a test: examples/")[1:]

@@ -98,7 +98,8 @@ struct canvas *smurf_svg_open(struct svg *svg, struct sink *sink, double width, 
                               bool inside);
 void smurf_svg_close(struct svg *svg);
 
-/* PNG at two pixels a unit, on light paper. Without cairo, smurf_png_open fails with SMURF_ERROR_UNSUPPORTED. */
+/* PNG at two pixels per unit, on light paper. smurf_png_open loads cairo; where that is missing, or was when smurf was
+   built (not available), it fails with SMURF_ERROR_UNSUPPORTED. */
 struct png;
 bool smurf_png_available(void);
 smurf_status smurf_png_open(struct png **out, struct canvas **canvas, double width, double height, smurf_error *err);

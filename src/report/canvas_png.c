@@ -1,4 +1,9 @@
-/* canvas_png.c - a canvas that paints a picture with cairo. */
+/*
+ * canvas_png.c - a canvas that paints a picture with cairo.
+ *
+ * cairo pulls in fonts, X11 and some twenty libraries, so it is loaded when a picture is opened, not when the program
+ * starts. Building needs its header only.
+ */
 #include "report/canvas.h"
 
 #include "base/error.h"
@@ -8,95 +13,141 @@
 #if SMURF_HAVE_CAIRO
 
 #include <cairo.h>
+#include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { PIXELS = 2 }; /* a unit */
+/* The functions of cairo used here, without their prefix. */
+#define FUNCTIONS(F)                                                                                                   \
+    F(arc)                                                                                                             \
+    F(clip)                                                                                                            \
+    F(close_path)                                                                                                      \
+    F(create)                                                                                                          \
+    F(destroy)                                                                                                         \
+    F(fill_preserve)                                                                                                   \
+    F(image_surface_create)                                                                                            \
+    F(line_to)                                                                                                         \
+    F(move_to)                                                                                                         \
+    F(new_path)                                                                                                        \
+    F(paint)                                                                                                           \
+    F(rectangle)                                                                                                       \
+    F(restore)                                                                                                         \
+    F(save)                                                                                                            \
+    F(scale)                                                                                                           \
+    F(select_font_face)                                                                                                \
+    F(set_dash)                                                                                                        \
+    F(set_font_size)                                                                                                   \
+    F(set_line_join)                                                                                                   \
+    F(set_line_width)                                                                                                  \
+    F(set_source_rgba)                                                                                                 \
+    F(show_text)                                                                                                       \
+    F(status)                                                                                                          \
+    F(status_to_string)                                                                                                \
+    F(stroke_preserve)                                                                                                 \
+    F(surface_destroy)                                                                                                 \
+    F(surface_write_to_png_stream)                                                                                     \
+    F(text_extents)                                                                                                    \
+    F(translate)
+#define MEMBER(name) __typeof__(cairo_##name) *name;
+struct functions {
+    FUNCTIONS(MEMBER)
+};
+#define ENTRY(name) {offsetof(struct functions, name), "cairo_" #name},
+static const struct {
+    size_t at;
+    const char *name;
+} entry[] = {FUNCTIONS(ENTRY)};
+
+enum { PIXELS = 2 }; /* per unit */
 
 struct png {
     struct canvas canvas;
+    struct functions call;
+    void *library;
     cairo_surface_t *surface;
     cairo_t *cairo;
 };
 
-static void use(cairo_t *cairo, enum colour colour, double opacity)
+static void use(struct png *png, enum colour colour, double opacity)
 {
     unsigned rgb = smurf_colours[colour].light;
-    cairo_set_source_rgba(cairo, (rgb >> 16) / 255.0, (rgb >> 8 & 255) / 255.0, (rgb & 255) / 255.0, opacity);
+    png->call.set_source_rgba(png->cairo, (rgb >> 16) / 255.0, (rgb >> 8 & 255) / 255.0, (rgb & 255) / 255.0, opacity);
 }
 
-static void paint(cairo_t *cairo, const struct style *style)
+static void paint(struct png *png, const struct style *style)
 {
     static const double dashes[][2] = {[DASH_LONG] = {7, 4}, [DASH_SHORT] = {3.5, 3}, [DASH_DOTS] = {1.5, 3.5}};
     if (style->fill) {
-        use(cairo, style->fill, style->opacity > 0 ? style->opacity : 1);
-        cairo_fill_preserve(cairo);
+        use(png, style->fill, style->opacity > 0 ? style->opacity : 1);
+        png->call.fill_preserve(png->cairo);
     }
     if (style->line) {
-        use(cairo, style->line, 1);
-        cairo_set_line_width(cairo, style->width > 0 ? style->width : 1);
-        cairo_set_dash(cairo, dashes[style->dash], style->dash ? 2 : 0, 0);
-        cairo_stroke_preserve(cairo);
+        use(png, style->line, 1);
+        png->call.set_line_width(png->cairo, style->width > 0 ? style->width : 1);
+        png->call.set_dash(png->cairo, dashes[style->dash], style->dash ? 2 : 0, 0);
+        png->call.stroke_preserve(png->cairo);
     }
-    cairo_new_path(cairo);
+    png->call.new_path(png->cairo);
 }
 
 static void path(struct canvas *canvas, const struct point *point, size_t n, bool closed, const struct style *style)
 {
-    cairo_t *cairo = ((struct png *)canvas)->cairo;
-    cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND);
-    for (size_t i = 0; i < n; i++) cairo_line_to(cairo, point[i].x, point[i].y);
-    if (closed) cairo_close_path(cairo);
-    paint(cairo, style);
+    struct png *png = (struct png *)canvas;
+    png->call.set_line_join(png->cairo, CAIRO_LINE_JOIN_ROUND);
+    for (size_t i = 0; i < n; i++) png->call.line_to(png->cairo, point[i].x, point[i].y);
+    if (closed) png->call.close_path(png->cairo);
+    paint(png, style);
 }
 
 static void rect(struct canvas *canvas, double x, double y, double w, double h, const struct style *style)
 {
-    cairo_t *cairo = ((struct png *)canvas)->cairo;
-    cairo_set_line_join(cairo, CAIRO_LINE_JOIN_MITER);
-    cairo_rectangle(cairo, x, y, w, h);
-    paint(cairo, style);
+    struct png *png = (struct png *)canvas;
+    png->call.set_line_join(png->cairo, CAIRO_LINE_JOIN_MITER);
+    png->call.rectangle(png->cairo, x, y, w, h);
+    paint(png, style);
 }
 
 static void circle(struct canvas *canvas, double x, double y, double r, const struct style *style)
 {
-    cairo_t *cairo = ((struct png *)canvas)->cairo;
-    cairo_arc(cairo, x, y, r, 0, 2 * acos(-1));
-    paint(cairo, style);
+    struct png *png = (struct png *)canvas;
+    png->call.arc(png->cairo, x, y, r, 0, 2 * acos(-1));
+    paint(png, style);
 }
 
 static void text(struct canvas *canvas, double x, double y, const char *words, const struct font *font)
 {
-    cairo_t *cairo = ((struct png *)canvas)->cairo;
+    struct png *png = (struct png *)canvas;
     cairo_text_extents_t size;
-    cairo_select_font_face(cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
-                           font->bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
-    cairo_set_font_size(cairo, font->size);
-    cairo_text_extents(cairo, words, &size);
-    use(cairo, font->colour, 1);
-    cairo_move_to(cairo, x - size.x_advance * (int)font->anchor / 2, y);
-    cairo_show_text(cairo, words);
-    cairo_new_path(cairo);
+    png->call.select_font_face(png->cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
+                               font->bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
+    png->call.set_font_size(png->cairo, font->size);
+    png->call.text_extents(png->cairo, words, &size);
+    use(png, font->colour, 1);
+    png->call.move_to(png->cairo, x - size.x_advance * (int)font->anchor / 2, y);
+    png->call.show_text(png->cairo, words);
+    png->call.new_path(png->cairo);
 }
 
 static void shift(struct canvas *canvas, double dx, double dy)
 {
-    cairo_t *cairo = ((struct png *)canvas)->cairo;
-    cairo_save(cairo);
-    cairo_translate(cairo, dx, dy);
+    struct png *png = (struct png *)canvas;
+    png->call.save(png->cairo);
+    png->call.translate(png->cairo, dx, dy);
 }
 
 static void clip(struct canvas *canvas, double x, double y, double w, double h)
 {
-    cairo_t *cairo = ((struct png *)canvas)->cairo;
-    cairo_save(cairo);
-    cairo_rectangle(cairo, x, y, w, h);
-    cairo_clip(cairo);
+    struct png *png = (struct png *)canvas;
+    png->call.save(png->cairo);
+    png->call.rectangle(png->cairo, x, y, w, h);
+    png->call.clip(png->cairo);
 }
 
 static void pop(struct canvas *canvas)
 {
-    cairo_restore(((struct png *)canvas)->cairo);
+    struct png *png = (struct png *)canvas;
+    png->call.restore(png->cairo);
 }
 
 bool smurf_png_available(void)
@@ -104,23 +155,48 @@ bool smurf_png_available(void)
     return true;
 }
 
+/* Once loaded, cairo stays: it and fontconfig keep caches that outlive a picture. */
+static smurf_status load(struct png *png, smurf_error *err)
+{
+    png->library = dlopen("libcairo.so.2", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    bool found = png->library != NULL;
+    for (size_t i = 0; i < sizeof entry / sizeof *entry && found; i++) {
+        void *function = dlsym(png->library, entry[i].name);
+        memcpy((char *)&png->call + entry[i].at, &function, sizeof function);
+        found = function != NULL;
+    }
+    if (found) return SMURF_OK;
+    return smurf_fail(err, SMURF_ERROR_UNSUPPORTED,
+                      "PNG figures need libcairo2: install it, or leave out --figures (%s)", dlerror());
+}
+
+static smurf_status open_picture(struct png *png, double width, double height, smurf_error *err)
+{
+    smurf_status status = load(png, err);
+    if (status) return status;
+    png->surface =
+        png->call.image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(PIXELS * width), (int)ceil(PIXELS * height));
+    png->cairo = png->call.create(png->surface);
+    if (png->call.status(png->cairo) != CAIRO_STATUS_SUCCESS) return smurf_fail_memory(err);
+    use(png, COLOUR_PAPER, 1);
+    png->call.paint(png->cairo);
+    png->call.scale(png->cairo, PIXELS, PIXELS);
+    return SMURF_OK;
+}
+
 smurf_status smurf_png_open(struct png **out, struct canvas **canvas, double width, double height, smurf_error *err)
 {
     static const struct canvas_class class = {path, rect, circle, text, shift, clip, pop};
     struct png *png = calloc(1, sizeof *png);
     *out = NULL;
+    *canvas = NULL;
     if (!png) return smurf_fail_memory(err);
     png->canvas.class = &class;
-    png->surface =
-        cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(PIXELS * width), (int)ceil(PIXELS * height));
-    png->cairo = cairo_create(png->surface);
-    if (cairo_status(png->cairo) != CAIRO_STATUS_SUCCESS) {
+    smurf_status status = open_picture(png, width, height, err);
+    if (status) {
         smurf_png_free(png);
-        return smurf_fail_memory(err);
+        return status;
     }
-    use(png->cairo, COLOUR_PAPER, 1);
-    cairo_paint(png->cairo);
-    cairo_scale(png->cairo, PIXELS, PIXELS);
     *out = png;
     *canvas = &png->canvas;
     return SMURF_OK;
@@ -134,17 +210,18 @@ static cairo_status_t to_sink(void *sink, const unsigned char *bytes, unsigned n
 
 smurf_status smurf_png_write(struct png *png, struct sink *sink, smurf_error *err)
 {
-    cairo_status_t status = cairo_status(png->cairo);
-    if (!status) status = cairo_surface_write_to_png_stream(png->surface, to_sink, sink);
+    cairo_status_t status = png->call.status(png->cairo);
+    if (!status) status = png->call.surface_write_to_png_stream(png->surface, to_sink, sink);
     if (!status) return SMURF_OK;
-    return smurf_fail(err, SMURF_ERROR_IO, "cannot paint a figure: %s", cairo_status_to_string(status));
+    return smurf_fail(err, SMURF_ERROR_IO, "cannot paint a figure: %s", png->call.status_to_string(status));
 }
 
 void smurf_png_free(struct png *png)
 {
     if (!png) return;
-    cairo_destroy(png->cairo);
-    cairo_surface_destroy(png->surface);
+    if (png->cairo) png->call.destroy(png->cairo);
+    if (png->surface) png->call.surface_destroy(png->surface);
+    if (png->library) dlclose(png->library);
     free(png);
 }
 

@@ -63,8 +63,8 @@ static smurf_status write_figures(const struct evaluation *evaluation, const cha
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) return smurf_fail_errno(err, "make the folder", folder, errno);
     for (size_t i = 0; smurf_figure(i) && !status; i++) {
         if (!smurf_figure(i)->panels(evaluation)) continue;
-        status = write_svg(smurf_figure(i), evaluation, folder, err);
-        if (!status && smurf_png_available()) status = write_png(smurf_figure(i), evaluation, folder, err);
+        if (smurf_png_available()) status = write_png(smurf_figure(i), evaluation, folder, err);
+        if (!status) status = write_svg(smurf_figure(i), evaluation, folder, err);
     }
     return status;
 }

@@ -9,8 +9,8 @@
 #include "eval/evaluation.h"
 
 /* Writes the page to path ("-": standard output), whole or not at all. figures: a folder, made where it is missing,
-   that gets every figure as NAME.svg and NAME.png; NULL: none. Where this build lacks cairo (see smurf_features)
-   there is no NAME.png, and the page says so. */
+   that gets every figure as NAME.svg and NAME.png; NULL: none. A build without cairo (see smurf_features)
+   writes no NAME.png, and the page says so; if cairo is only missing at run time, this fails. */
 smurf_status smurf_report_write(const struct evaluation *evaluation, const char *path, const char *figures,
                                 smurf_error *err);
 

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import signal
+import subprocess
 import unittest
 
 from models import SMALL, ModelCase, table
@@ -272,6 +273,22 @@ class Report(EvalCase):
         self.assertEqual([f[:-4] for f in svg], [f[:-4] for f in png])
         for name in png:
             self.assertEqual(self.content(name)[:8], b"\x89PNG\r\n\x1a\n")
+
+    def report_with_cairo(self, *arguments):
+        """`smurf report` where the loader finds cairo/libcairo.so.2 in the test's folder before the system's."""
+        return ["report", self.at("m.safetensors"), self.at("demo"), "-q", *arguments], {"LD_LIBRARY_PATH": self.path("cairo")}
+
+    def test_png_needs_cairo(self):
+        self.write("cairo/libcairo.so.2", "")
+        arguments, env = self.report_with_cairo("--figures", "f")
+        self.refuse(*arguments, env=env, says=r"PNG figures need libcairo2: install it, or leave out --figures \(.*libcairo\.so\.2")
+        arguments, env = self.report_with_cairo()
+        self.smurf(*arguments, env=env)
+
+    def test_cairo_without_a_function(self):
+        subprocess.run(["cc", "-shared", "-x", "c", "/dev/null", "-o", self.write("cairo/libcairo.so.2", "")], check=True)
+        arguments, env = self.report_with_cairo("--figures", "f")
+        self.refuse(*arguments, env=env, says=r"PNG figures need libcairo2: .*cairo_arc")
 
     def test_report_command_is_the_same_page(self):
         self.smurf("eval", self.at("m.safetensors"), self.at("demo"), "--report", "a.html", "-q")
