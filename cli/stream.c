@@ -7,6 +7,7 @@
 #include "terminal.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -184,14 +185,10 @@ static void scan_header(struct stream *s)
 /* Lines are counted from where the piece begins; the user counts them from the beginning. */
 static int report_at_line(const struct stream *s, const smurf_error *err)
 {
-    static const char source[] = "standard input:";
-    size_t line, n = sizeof source - 1;
-    char *end;
-    if (strncmp(err->message, source, n) != 0) return report_error(err);
-    line = strtoull(err->message + n, &end, 10);
-    if (end == err->message + n || *end != ':' || line <= s->header_lines) return report_error(err);
-    line += s->passed - (s->kind == LINES ? s->header_lines : 0); /* there the header is ours */
-    return report_failure("%s%zu%s", source, line, end);
+    if (err->line <= s->header_lines) return report_error(err);
+    int place = snprintf(NULL, 0, "%s:%" PRIu64, err->file, err->line);
+    uint64_t line = err->line + s->passed - (s->kind == LINES ? s->header_lines : 0); /* there the header is ours */
+    return report_failure("%s:%" PRIu64 "%s", err->file, line, err->message + place);
 }
 
 /* Names of types stand in the first of lines of JSON: for the pieces that follow, an empty sequence with these names is
@@ -265,11 +262,8 @@ static int work_off(struct stream *s, bool at_end)
 
 int stream_input(const struct dataset_options *options, stream_fn *take, void *context)
 {
-    struct stream s = {.options = options,
-                       .take = take,
-                       .context = context,
-                       .begins = true,
-                       .kind = kind_named(options->from)};
+    struct stream s = {
+        .options = options, .take = take, .context = context, .begins = true, .kind = kind_named(options->from)};
     int status = 0;
     for (ssize_t n = 1; n > 0 && !status;) {
         status = make_room(&s);

@@ -64,10 +64,15 @@ typedef enum smurf_status {
     SMURF_ERROR_UNSUPPORTED, /* this build lacks a feature the input needs */
 } smurf_status;
 
-/* Filled on failure. The message is one line, in lower case, and says what to do. */
+/* Filled on failure; allocated by the caller. The message is one line, in lower case, and says what to do. Where the
+   error is about a place in a file, the message begins with it ("train.csv:312: ...") and `file` and `line` hold it.
+   The layout of this struct never changes. */
 typedef struct smurf_error {
     smurf_status status;
+    uint64_t line;  /* in the file, counted from 1; 0: none */
+    char file[256]; /* the file it is about; "": none. Of a longer name the end is kept. */
     char message[1024];
+    uint64_t reserved[8]; /* 0 */
 } smurf_error;
 
 /* ---- Progress ------------------------------------------------------------------------------- */

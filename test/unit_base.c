@@ -138,6 +138,40 @@ static void messages_are_one_line(void **state)
     free(longer);
 }
 
+static void errors_know_their_place(void **state)
+{
+    (void)state;
+    smurf_error err;
+    assert_int_equal(smurf_fail_at(&err, "a.csv", 7, "time %d\n", 3), SMURF_ERROR_INPUT);
+    assert_string_equal(err.message, "a.csv:7: time 3?");
+    assert_string_equal(err.file, "a.csv");
+    assert_int_equal(err.line, 7);
+    assert_int_equal(smurf_error_prefix(&err, SMURF_ERROR_INPUT, "in %s: ", "b"), SMURF_ERROR_INPUT);
+    assert_string_equal(err.message, "in b: a.csv:7: time 3?");
+    assert_int_equal(err.line, 7);
+    smurf_fail_at(&err, "a.csv", 0, "x");
+    assert_string_equal(err.message, "a.csv: x");
+    assert_int_equal(err.line, 0);
+    smurf_fail(&err, SMURF_ERROR_INPUT, "y"); /* the place of the last error is gone */
+    assert_string_equal(err.file, "");
+    smurf_fail_errno(&err, "open", "dir/a.csv", ENOENT);
+    assert_string_equal(err.file, "dir/a.csv");
+
+    smurf_fail_memory(&err); /* not about the input: left as it is */
+    assert_int_equal(smurf_error_place(&err, SMURF_ERROR_MEMORY, "a.csv", 7), SMURF_ERROR_MEMORY);
+    assert_string_equal(err.message, "out of memory");
+    assert_string_equal(err.file, "");
+    assert_int_equal(smurf_error_place(NULL, SMURF_ERROR_INPUT, "a.csv", 7), SMURF_ERROR_INPUT);
+    assert_int_equal(smurf_fail_at(NULL, "a.csv", 7, "x"), SMURF_ERROR_INPUT);
+
+    char name[600];
+    memset(name, 'd', sizeof name);
+    memcpy(name + 590, "/data.csv", 10);
+    smurf_fail_at(&err, name, 1, "x");
+    assert_int_equal(strlen(err.file), sizeof err.file - 1);
+    assert_string_equal(err.file + strlen(err.file) - 9, "/data.csv");
+}
+
 static void system_errors_are_in_words(void **state)
 {
     (void)state;
@@ -389,6 +423,7 @@ int main(void)
         cmocka_unit_test(names_are_numbered_in_order),
         cmocka_unit_test(names_hold_any_bytes),
         cmocka_unit_test(messages_are_one_line),
+        cmocka_unit_test(errors_know_their_place),
         cmocka_unit_test(system_errors_are_in_words),
         cmocka_unit_test(progress_goes_on_until_told_to_stop),
         cmocka_unit_test(simulation_and_writing_stop_when_told),

@@ -33,6 +33,10 @@ static void refuse(const char *text, const char *words)
     assert_int_equal(smurf_data_read_memory(&data, text, strlen(text), "memory.x", NULL, &err), SMURF_ERROR_INPUT);
     assert_null(data);
     assert_int_equal(err.status, SMURF_ERROR_INPUT);
+    char place[64] = "memory.x: ";
+    if (err.line) snprintf(place, sizeof place, "memory.x:%" PRIu64 ": ", err.line);
+    assert_string_equal(err.file, "memory.x");
+    if (strncmp(err.message, place, strlen(place)) != 0) fail_msg("'%s' is not at %s", err.message, place);
     char *copy = strdup(words), *rest = copy, *word;
     while ((word = strsep(&rest, "|")))
         if (!strstr(err.message, word)) fail_msg("'%s' does not say '%s'", err.message, word);

@@ -1,7 +1,7 @@
 /*
  * error.h - filling the caller's smurf_error.
  *
- *     return smurf_fail(err, SMURF_ERROR_INPUT, "%s:%zu: ...", name, line);
+ *     return smurf_fail(err, SMURF_ERROR_INPUT, "the text is empty");
  */
 #ifndef SMURF_BASE_ERROR_H
 #define SMURF_BASE_ERROR_H
@@ -25,5 +25,18 @@ smurf_status smurf_fail_memory(smurf_error *err);
 /* The names of a table in words, "a, b or c", with `last` ("or"; NULL: a comma) before the last one. Returns out. */
 enum { LIST_TEXT = 256 };
 char *smurf_list_names(char out[LIST_TEXT], const char *(*name)(size_t index), const char *last);
+
+/* Fills file and line; the message stays. */
+void smurf_error_about(smurf_error *err, const char *file, uint64_t line);
+
+/* SMURF_ERROR_INPUT at a place: "file:line: ...", or "file: ..." where line is 0. */
+smurf_status smurf_fail_at(smurf_error *err, const char *file, uint64_t line, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Put text, or a place, before the message of an SMURF_ERROR_INPUT that came from elsewhere. Errors of other kinds are
+   left as they are. Return status. */
+smurf_status smurf_error_prefix(smurf_error *err, smurf_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+smurf_status smurf_error_place(smurf_error *err, smurf_status status, const char *file, uint64_t line);
 
 #endif

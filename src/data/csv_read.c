@@ -251,8 +251,7 @@ static smurf_status read_header(struct csv *csv)
     smurf_status status = SMURF_OK;
     if (!next_record(csv, &p, &end, &status))
         return status ? status
-                      : smurf_fail(csv->err, SMURF_ERROR_INPUT, "%s: the file is empty: there are no events in it",
-                                   csv->source->name);
+                      : smurf_fail_at(csv->err, csv->source->name, 0, "the file is empty: there are no events in it");
     if (memchr(p, '\r', (size_t)(end - p)) && !memchr(p, '"', (size_t)(end - p)))
         return smurf_source_fail(csv->source, csv->err,
                                  "lines end in a carriage return alone (convert them to line feeds)");
@@ -338,9 +337,8 @@ static smurf_status read_table(struct source *source, struct builder *builder, c
         while (!status && next_record(&csv, &p, &end, &status)) status = read_row(&csv, &rows, p, end);
     }
     if (!status && builder->times == 0)
-        status =
-            smurf_fail(err, SMURF_ERROR_INPUT,
-                       "%s: there is a header but no event below it (one row an event belongs there)", source->name);
+        status = smurf_fail_at(err, source->name, 0,
+                               "there is a header but no event below it (one row an event belongs there)");
     builder->calendar = csv.calendar == 1;
     if (!status) {
         status = smurf_rows_finish(&rows, err);

@@ -91,9 +91,9 @@ static smurf_status choose(struct source *source, const char *asked, const struc
     size_t blank = 0;
     while (blank < n && strchr(" \t\r\n", source->p[blank]) && source->p[blank]) blank++;
     if (blank == n && source->eof)
-        return smurf_fail(err, SMURF_ERROR_INPUT, "%s: the file is empty: there are no events in it", source->name);
+        return smurf_fail_at(err, source->name, 0, "the file is empty: there are no events in it");
     if (n >= 2 && (memcmp(source->p, "\xFF\xFE", 2) == 0 || memcmp(source->p, "\xFE\xFF", 2) == 0))
-        return smurf_fail(err, SMURF_ERROR_INPUT, "%s: the text is UTF-16 (save it as UTF-8)", source->name);
+        return smurf_fail_at(err, source->name, 0, "the text is UTF-16 (save it as UTF-8)");
     if (asked) return smurf_format_find(out, asked, err);
     for (size_t i = FORMATS; i-- > 0;)
         if (formats[i]->looks && formats[i]->looks(source->p, n)) {
@@ -101,8 +101,8 @@ static smurf_status choose(struct source *source, const char *asked, const struc
             return SMURF_OK;
         }
     char list[LIST_TEXT];
-    return smurf_fail(err, SMURF_ERROR_INPUT, "%s: not a format smurf reads (%s, each also as .gz)", source->name,
-                      smurf_list_names(list, smurf_format_title, NULL));
+    return smurf_fail_at(err, source->name, 0, "not a format smurf reads (%s, each also as .gz)",
+                         smurf_list_names(list, smurf_format_title, NULL));
 }
 
 smurf_status smurf_format_read_source(smurf_data **out, struct source *source, const smurf_data *types_of,
@@ -118,15 +118,12 @@ smurf_status smurf_format_read_source(smurf_data **out, struct source *source, c
     if (!status) status = format->read(source, &builder, config, err);
     if (!status && builder.calendar && !builder.unit) builder.unit = "s";
     if (!status && builder.calendar && strcmp(builder.unit, "s") != 0)
-        status = smurf_fail(err, SMURF_ERROR_INPUT,
-                            "%s: times are dates and count seconds: the unit cannot be '%.60s' (leave --unit out)",
-                            source->name, builder.unit);
+        status = smurf_fail_at(err, source->name, 0,
+                               "times are dates and count seconds: the unit cannot be '%.60s' (leave --unit out)",
+                               builder.unit);
     if (!status) {
         status = smurf_builder_finish(&builder, out, err);
-        if (status == SMURF_ERROR_INPUT && err) {
-            smurf_error inner = *err;
-            smurf_fail(err, status, "%s: %.900s", source->name, inner.message);
-        }
+        smurf_error_place(err, status, source->name, 0);
     }
     smurf_builder_release(&builder);
     return status;

@@ -602,8 +602,8 @@ static void finish(struct reader *r)
         check(r, smurf_rows_finish(&r->rows, r->json.err));
     }
     if (!r->json.status && b->sequences == 0)
-        r->json.status = smurf_fail(r->json.err, SMURF_ERROR_INPUT, "%s: there are no sequences in it%s",
-                                    r->json.source->name, r->config->key ? " under that --key" : "");
+        r->json.status = smurf_fail_at(r->json.err, r->json.source->name, 0, "there are no sequences in it%s",
+                                       r->config->key ? " under that --key" : "");
     if (!r->json.status && r->disagree)
         check(r, smurf_builder_remark(b, r->json.err,
                                       "time_since_last_event disagrees with time_since_start at %zu events of %zu "

@@ -8,14 +8,10 @@ enum { AHEAD = 512, STRING_LIMIT = 1 << 20 };
 
 smurf_status smurf_json_blame(struct json *json, smurf_status status)
 {
-    if (status == SMURF_ERROR_INPUT && json->err && json->field[0]) {
-        smurf_error inner = *json->err;
-        if (json->count)
-            smurf_fail(json->err, status, "%s, entry %zu: %.800s", json->field, *json->count - json->before + 1,
-                       inner.message);
-        else
-            smurf_fail(json->err, status, "%s: %.800s", json->field, inner.message);
-    }
+    if (json->field[0] && json->count)
+        smurf_error_prefix(json->err, status, "%s, entry %zu: ", json->field, *json->count - json->before + 1);
+    else if (json->field[0])
+        smurf_error_prefix(json->err, status, "%s: ", json->field);
     return smurf_source_blame(json->source, status, json->err);
 }
 

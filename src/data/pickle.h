@@ -87,10 +87,7 @@ void smurf_pickle_release(struct pickle_tree *tree);
 /* Runs one pickle into an empty tree. Stops behind its last opcode. */
 smurf_status smurf_pickle_load(struct pickle_tree *tree, struct source *source, smurf_error *err);
 
-/* Puts a place before the message of an SMURF_ERROR_INPUT and returns status. Apart from
-   smurf_pickle_load, the functions below leave the place to their caller. */
-smurf_status smurf_pickle_blame(smurf_status status, smurf_error *err, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* The functions below leave the place of an error to their caller. */
 
 /* Counts work that is not paid for by bytes of the file, such as a visit to a list that many others share.
    An error once it is out of proportion to the file: 16 for each byte and 2^20 beside. */

@@ -329,7 +329,7 @@ static smurf_status close_sequence(struct walk *w, const struct events *e, struc
         *moment[i] = (double)NAN;
         if (!find_about(w, e, window[i], &value) || !get_number(w, value, &value)) continue;
         smurf_status status = tell_time(w, clock, value, moment[i]);
-        if (status) return smurf_pickle_blame(status, w->err, "'%s': ", window[i]);
+        if (status) return smurf_error_prefix(w->err, status, "'%s': ", window[i]);
     }
     info.origin = clock->origin;
     if (find_about(w, e, "first_scored", &value) && value.kind == PICKLE_INT && value.integer > 0)
@@ -349,7 +349,7 @@ static smurf_status read_sequence(struct walk *w, const struct events *e)
     if (status) return status;
     for (size_t i = 0; i < e->count; i++) {
         status = read_event(w, e, i, &clock);
-        if (status) return smurf_pickle_blame(status, w->err, "event %zu: ", i + 1);
+        if (status) return smurf_error_prefix(w->err, status, "event %zu: ", i + 1);
     }
     return close_sequence(w, e, &clock);
 }
@@ -397,7 +397,7 @@ static smurf_status read_any_sequence(struct walk *w, struct pickle_value value,
 
 static smurf_status blame_sequence(struct walk *w, smurf_status status, size_t i)
 {
-    return status ? smurf_pickle_blame(status, w->err, "sequence %zu: ", i + 1) : status;
+    return status ? smurf_error_prefix(w->err, status, "sequence %zu: ", i + 1) : status;
 }
 
 static bool is_set_of_columns(const struct walk *w, struct pickle_value value)
@@ -536,7 +536,7 @@ static smurf_status read_pickle(struct source *source, struct builder *builder, 
         find_keys(&w, config);
         status = read_root(&w, config->key);
         if (!status && builder->sequences == 0) status = wrong(&w, "there are no sequences in it");
-        status = smurf_pickle_blame(status, err, "%s: ", source->name);
+        status = smurf_error_place(err, status, source->name, 0);
     }
     if (!status) status = remark(&w, source);
     smurf_pickle_release(&tree);

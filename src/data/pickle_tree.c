@@ -16,18 +16,6 @@ void smurf_pickle_release(struct pickle_tree *tree)
     *tree = (struct pickle_tree){0};
 }
 
-smurf_status smurf_pickle_blame(smurf_status status, smurf_error *err, const char *format, ...)
-{
-    if (status != SMURF_ERROR_INPUT || !err) return status;
-    char place[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(place, sizeof place, format, args);
-    va_end(args);
-    smurf_error inner = *err;
-    return smurf_fail(err, status, "%s%s", place, inner.message);
-}
-
 smurf_status smurf_pickle_charge(struct pickle_tree *tree, uint64_t work, smurf_error *err)
 {
     tree->charged += work;

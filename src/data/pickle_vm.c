@@ -572,5 +572,6 @@ smurf_status smurf_pickle_load(struct pickle_tree *tree, struct source *source, 
     free(vm.mark);
     free(vm.memo);
     if (vm.placed) return status;
-    return smurf_pickle_blame(status, err, "%s: byte %llu: ", source->name, (unsigned long long)at);
+    smurf_error_prefix(err, status, "byte %llu: ", (unsigned long long)at);
+    return smurf_error_place(err, status, source->name, 0);
 }

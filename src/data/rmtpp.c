@@ -141,14 +141,11 @@ smurf_status smurf_rmtpp_read_pair(struct source *times, struct source *events, 
         }
         bool ragged = b->times != b->types;
         if (!status) status = smurf_builder_close(b, &info, err);
-        if (status == SMURF_ERROR_INPUT && err) {
+        if (ragged && status == SMURF_ERROR_INPUT && err) {
             smurf_error inner = *err;
-            if (ragged)
-                smurf_fail(err, status, "%.300s:%zu: %.200s (the types are in %.300s:%zu)", times->name, line,
-                           inner.message, events->name, events->line);
-            else
-                smurf_fail(err, status, "%.500s:%zu: %s", times->name, line, inner.message);
+            smurf_fail(err, status, "%.200s (the types are in %.300s:%zu)", inner.message, events->name, events->line);
         }
+        smurf_error_place(err, status, times->name, line);
         end_line(times);
         end_line(events);
         if (!status) status = smurf_source_fill(times, 1, err);
@@ -166,11 +163,10 @@ static smurf_status read_rmtpp(struct source *source, struct builder *builder, c
     char *companion = beside ? smurf_rmtpp_companion(source->name) : NULL;
     const char *path = config->events_path ? config->events_path : companion;
     if (!path)
-        return smurf_fail(
-            err, SMURF_ERROR_INPUT,
-            "%s: holds numbers without a header: RMTPP text is two files, times and types (name the second "
-            "with --events FILE; a table needs a header such as 'sequence,time,type')",
-            source->name);
+        return smurf_fail_at(
+            err, source->name, 0,
+            "holds numbers without a header: RMTPP text is two files, times and types (name the second "
+            "with --events FILE; a table needs a header such as 'sequence,time,type')");
     struct source events;
     smurf_status status = smurf_source_open(&events, path, NULL, err);
     if (status) {
@@ -178,6 +174,7 @@ static smurf_status read_rmtpp(struct source *source, struct builder *builder, c
             smurf_error inner = *err;
             smurf_fail(err, status, "%.500s: the types that go with '%.300s' (name the file with --events FILE)",
                        inner.message, source->name);
+            smurf_error_about(err, path, 0);
         }
     } else {
         status = smurf_rmtpp_read_pair(source, &events, builder, err);

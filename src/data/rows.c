@@ -185,10 +185,7 @@ smurf_status smurf_rows_finish(struct rows *rows, smurf_error *err)
         b->times = b->types = b->closed + sequence->count;
         sequence->info.name = rows->named ? rows->names.name[s] : NULL;
         smurf_status status = smurf_builder_close(b, &sequence->info, err);
-        if (status == SMURF_ERROR_INPUT && err && rows->named) {
-            smurf_error inner = *err;
-            smurf_fail(err, status, "sequence '%.100s': %.800s", rows->names.name[s], inner.message);
-        }
+        if (rows->named) smurf_error_prefix(err, status, "sequence '%.100s': ", rows->names.name[s]);
         if (status) return status;
     }
     b->times = b->types = times;

@@ -32,6 +32,13 @@ struct source_input {
 
 /* ---- Raw bytes ------------------------------------------------------------------------------- */
 
+static smurf_status directory_fail(const struct source *source, smurf_error *err)
+{
+    smurf_fail(err, SMURF_ERROR_IO, "'%s' is a directory, not a file of events", source->name);
+    smurf_error_about(err, source->name, 0);
+    return SMURF_ERROR_IO;
+}
+
 /* Up to `room` bytes into out; *got is 0 at the end. */
 static smurf_status read_raw(struct source *source, void *out, size_t room, size_t *got, smurf_error *err)
 {
@@ -50,8 +57,7 @@ static smurf_status read_raw(struct source *source, void *out, size_t room, size
                 source->progress ? smurf_progress_tell(source->progress, (double)in->raw, err) : SMURF_OK;
             if (status) return status;
         }
-        if (n < 0 && errno == EISDIR)
-            return smurf_fail(err, SMURF_ERROR_IO, "'%s' is a directory, not a file of events", source->name);
+        if (n < 0 && errno == EISDIR) return directory_fail(source, err);
         if (n < 0) return smurf_fail_errno(err, "read", source->name, errno);
         *got = (size_t)n;
     }
@@ -65,10 +71,9 @@ static smurf_status read_raw(struct source *source, void *out, size_t room, size
 static smurf_status gzip_fail(const struct source *source, smurf_error *err)
 {
     const struct source_input *in = source->input;
-    return smurf_fail(err, SMURF_ERROR_INPUT,
-                      "%s: gzip data is damaged near byte %llu: %s (fetch or pack the file again)", source->name,
-                      (unsigned long long)(in->raw - in->unpack.avail_in),
-                      in->unpack.msg ? in->unpack.msg : "wrong format");
+    return smurf_fail_at(err, source->name, 0, "gzip data is damaged near byte %llu: %s (fetch or pack the file again)",
+                         (unsigned long long)(in->raw - in->unpack.avail_in),
+                         in->unpack.msg ? in->unpack.msg : "wrong format");
 }
 
 /* Like read_raw, unpacked. A file may hold several gzip members, one behind the other. */
@@ -86,10 +91,10 @@ static smurf_status read_gzip(struct source *source, void *out, size_t room, siz
             if (status) return status;
             if (packed == 0) {
                 if (!in->member_open) break;
-                return smurf_fail(
-                    err, SMURF_ERROR_INPUT,
-                    "%s: gzip data ends too early, after %llu bytes (the file was cut off: fetch it again)",
-                    source->name, (unsigned long long)in->raw);
+                return smurf_fail_at(
+                    err, source->name, 0,
+                    "gzip data ends too early, after %llu bytes (the file was cut off: fetch it again)",
+                    (unsigned long long)in->raw);
             }
             z->next_in = in->packed;
             z->avail_in = (uInt)packed;
@@ -209,7 +214,7 @@ smurf_status smurf_source_open(struct source *source, const char *path, struct p
     if (fstat(fd, &about) == 0) {
         if (S_ISDIR(about.st_mode)) {
             if (!standard) close(fd);
-            return smurf_fail(err, SMURF_ERROR_IO, "'%s' is a directory, not a file of events", source->name);
+            return directory_fail(source, err);
         }
         if (progress) progress->state.total = S_ISREG(about.st_mode) ? (double)about.st_size : 0;
     }
@@ -253,8 +258,5 @@ smurf_status smurf_source_fail(const struct source *source, smurf_error *err, co
 
 smurf_status smurf_source_blame(const struct source *source, smurf_status status, smurf_error *err)
 {
-    if (status != SMURF_ERROR_INPUT || !err) return status;
-    char message[sizeof err->message];
-    memcpy(message, err->message, sizeof message);
-    return smurf_fail(err, status, "%.500s:%zu: %s", source->name, source->line, message);
+    return smurf_error_place(err, status, source->name, source->line);
 }

@@ -76,15 +76,15 @@ smurf_status smurf_tensors_need(const struct tensor_file *file, const struct ten
     char want[KIND_TEXT], have[KIND_TEXT];
     describe(want, wanted);
     if (!found)
-        return smurf_fail(err, SMURF_ERROR_INPUT,
-                          "%s: there is no tensor '%.200s', %s is needed (the file was made for something else)",
-                          file->name, wanted->name, want);
+        return smurf_fail_at(err, file->name, 0,
+                             "there is no tensor '%.200s', %s is needed (the file was made for something else)",
+                             wanted->name, want);
     if (found->type != wanted->type || found->rank != wanted->rank ||
         memcmp(found->shape, wanted->shape, (size_t)wanted->rank * sizeof *wanted->shape) != 0) {
         describe(have, found);
-        return smurf_fail(err, SMURF_ERROR_INPUT,
-                          "%s: tensor '%.200s' is %s, but %s is needed (the file was made for something else)",
-                          file->name, wanted->name, have, want);
+        return smurf_fail_at(err, file->name, 0,
+                             "tensor '%.200s' is %s, but %s is needed (the file was made for something else)",
+                             wanted->name, have, want);
     }
     *data = found->data;
     return SMURF_OK;

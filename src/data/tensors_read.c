@@ -61,11 +61,10 @@ static smurf_status take_header(struct input *in, char **header, size_t *n, smur
     smurf_status status = take(in, &length, LENGTH, &got, err);
     if (status) return status;
     if (got < LENGTH)
-        return smurf_fail(err, SMURF_ERROR_INPUT, "%s: the file ends after %zu bytes, before its header " CUT_OFF,
-                          in->name, got);
+        return smurf_fail_at(err, in->name, 0, "the file ends after %zu bytes, before its header " CUT_OFF, got);
     if (length > TENSOR_HEADER_LIMIT)
-        return smurf_fail(err, SMURF_ERROR_INPUT, "%s: byte 0: a header of %llu bytes, where %d are allowed " DAMAGED,
-                          in->name, (unsigned long long)length, TENSOR_HEADER_LIMIT);
+        return smurf_fail_at(err, in->name, 0, "byte 0: a header of %llu bytes, where %d are allowed " DAMAGED,
+                             (unsigned long long)length, TENSOR_HEADER_LIMIT);
     *n = (size_t)length;
     if (!in->sized || *n <= in->size - LENGTH) {
         *header = malloc(*n + 1);
@@ -74,8 +73,8 @@ static smurf_status take_header(struct input *in, char **header, size_t *n, smur
         if (status) return status;
     }
     if (in->at == LENGTH + *n) return SMURF_OK;
-    return smurf_fail(err, SMURF_ERROR_INPUT, "%s: the file ends after %zu bytes, inside its header of %zu " CUT_OFF,
-                      in->name, end_of(in, LENGTH + *n), *n);
+    return smurf_fail_at(err, in->name, 0, "the file ends after %zu bytes, inside its header of %zu " CUT_OFF,
+                         end_of(in, LENGTH + *n), *n);
 }
 
 /* The bytes of the tensors, `need` of them, into file->data. */
@@ -115,15 +114,14 @@ struct header {
 static smurf_status parse(struct header *header, const char *text, size_t n, smurf_error *err)
 {
     if (n == 0 || text[0] != '{')
-        return smurf_fail(err, SMURF_ERROR_INPUT, "%s: byte %d: the header does not start with '{' " DAMAGED,
-                          header->name, LENGTH);
+        return smurf_fail_at(err, header->name, 0, "byte %d: the header does not start with '{' " DAMAGED, LENGTH);
     json_error_t why;
     /* jansson refuses more than 2048 levels, NUL in strings, and what is no UTF-8. */
     header->json = json_loadb(text, n, JSON_REJECT_DUPLICATES, &why);
     if (header->json) return SMURF_OK;
     if (json_error_code(&why) == json_error_out_of_memory) return smurf_fail_memory(err);
-    return smurf_fail(err, SMURF_ERROR_INPUT, "%s: byte %zu: the header is no JSON: %s " DAMAGED, header->name,
-                      LENGTH + (size_t)(why.position > 0 ? why.position : 0), why.text);
+    return smurf_fail_at(err, header->name, 0, "byte %zu: the header is no JSON: %s " DAMAGED,
+                         LENGTH + (size_t)(why.position > 0 ? why.position : 0), why.text);
 }
 
 static bool get_size(const json_t *value, size_t *out)
@@ -161,32 +159,31 @@ static smurf_status parse_span(const struct header *header, struct span *span, c
 {
     const char *file = header->name;
     if (!*name || !get_span(span, entry))
-        return smurf_fail(err, SMURF_ERROR_INPUT,
-                          "%s: in the header: tensor '%.200s' needs a name, a dtype (text), a shape (sizes) and "
-                          "data_offsets (begin, end) " DAMAGED,
-                          file, name);
+        return smurf_fail_at(err, file, 0,
+                             "in the header: tensor '%.200s' needs a name, a dtype (text), a shape (sizes) and "
+                             "data_offsets (begin, end) " DAMAGED,
+                             name);
     const char *type = json_string_value(json_object_get(entry, "dtype"));
     size_t rank = json_array_size(json_object_get(entry, "shape"));
     if (rank > TENSOR_RANK)
-        return smurf_fail(err, SMURF_ERROR_INPUT,
-                          "%s: in the header: tensor '%.200s' has %zu dimensions, where %d can be read "
-                          "(reshape it)",
-                          file, name, rank, TENSOR_RANK);
+        return smurf_fail_at(err, file, 0,
+                             "in the header: tensor '%.200s' has %zu dimensions, where %d can be read "
+                             "(reshape it)",
+                             name, rank, TENSOR_RANK);
     if (!get_type(type, &span->tensor.type))
-        return smurf_fail(err, SMURF_ERROR_INPUT,
-                          "%s: in the header: tensor '%.200s' is of type '%.40s', which is not known here "
-                          "(convert it to F32)",
-                          file, name, type);
+        return smurf_fail_at(err, file, 0,
+                             "in the header: tensor '%.200s' is of type '%.40s', which is not known here "
+                             "(convert it to F32)",
+                             name, type);
     span->tensor.name = name;
     span->tensor.rank = (int)rank;
     size_t bytes = smurf_tensor_bytes(&span->tensor);
     if (bytes == SIZE_MAX)
-        return smurf_fail(err, SMURF_ERROR_INPUT,
-                          "%s: in the header: tensor '%.200s' is too large for any file " DAMAGED, file, name);
+        return smurf_fail_at(err, file, 0, "in the header: tensor '%.200s' is too large for any file " DAMAGED, name);
     if (bytes != span->end - span->begin)
-        return smurf_fail(err, SMURF_ERROR_INPUT,
-                          "%s: byte %zu: tensor '%.200s' has %zu bytes, but its type and shape make %zu " DAMAGED, file,
-                          header->size + span->begin, name, span->end - span->begin, bytes);
+        return smurf_fail_at(err, file, 0,
+                             "byte %zu: tensor '%.200s' has %zu bytes, but its type and shape make %zu " DAMAGED,
+                             header->size + span->begin, name, span->end - span->begin, bytes);
     return SMURF_OK;
 }
 
@@ -216,12 +213,12 @@ static smurf_status parse_spans(struct header *header, smurf_error *err)
     for (size_t i = 0; i < header->spans; i++) {
         const struct span *span = &header->span[i];
         if (span->begin < at)
-            return smurf_fail(err, SMURF_ERROR_INPUT, "%s: byte %zu: tensors '%.200s' and '%.200s' overlap " DAMAGED,
-                              header->name, header->size + span->begin, span[-1].tensor.name, span->tensor.name);
+            return smurf_fail_at(err, header->name, 0, "byte %zu: tensors '%.200s' and '%.200s' overlap " DAMAGED,
+                                 header->size + span->begin, span[-1].tensor.name, span->tensor.name);
         if (span->begin > at)
-            return smurf_fail(err, SMURF_ERROR_INPUT,
-                              "%s: byte %zu: %zu bytes before tensor '%.200s' belong to none " DAMAGED, header->name,
-                              header->size + at, span->begin - at, span->tensor.name);
+            return smurf_fail_at(err, header->name, 0,
+                                 "byte %zu: %zu bytes before tensor '%.200s' belong to none " DAMAGED,
+                                 header->size + at, span->begin - at, span->tensor.name);
         at = span->end;
     }
     return SMURF_OK;
@@ -239,8 +236,7 @@ static smurf_status keep_texts(struct tensor_file *file, const json_t *header, s
     json_t *texts = json_object_get(header, "__metadata__");
     if (!texts) return SMURF_OK;
     if (!json_is_object(texts))
-        return smurf_fail(err, SMURF_ERROR_INPUT, "%s: in the header: \"__metadata__\" is no object " DAMAGED,
-                          file->name);
+        return smurf_fail_at(err, file->name, 0, "in the header: \"__metadata__\" is no object " DAMAGED);
     struct tensor_text *text = smurf_arena_alloc(&file->arena, json_object_size(texts) * sizeof *text);
     if (!text) return smurf_fail_memory(err);
     file->text = text;
@@ -248,9 +244,9 @@ static smurf_status keep_texts(struct tensor_file *file, const json_t *header, s
         const char *key = json_object_iter_key(it);
         const json_t *value = json_object_iter_value(it);
         if (!json_is_string(value))
-            return smurf_fail(err, SMURF_ERROR_INPUT,
-                              "%s: in the header: '%.200s' of \"__metadata__\" is no text (put the value in quotes)",
-                              file->name, key);
+            return smurf_fail_at(err, file->name, 0,
+                                 "in the header: '%.200s' of \"__metadata__\" is no text (put the value in quotes)",
+                                 key);
         text->key = keep_text(file, key);
         text->value = keep_text(file, json_string_value(value));
         if (!text->key || !text->value) return smurf_fail_memory(err);
@@ -288,8 +284,8 @@ static smurf_status fail_cut(const struct input *in, const struct header *header
 {
     size_t need = header->size + header->span[header->spans - 1].end, end = end_of(in, need), i = 0;
     while (header->size + header->span[i].end <= end) i++;
-    return smurf_fail(err, SMURF_ERROR_INPUT, "%s: the file ends after %zu of %zu bytes, in tensor '%.200s' " CUT_OFF,
-                      in->name, end, need, header->span[i].tensor.name);
+    return smurf_fail_at(err, in->name, 0, "the file ends after %zu of %zu bytes, in tensor '%.200s' " CUT_OFF, end,
+                         need, header->span[i].tensor.name);
 }
 
 static smurf_status load(struct tensor_file *file, struct input *in, smurf_error *err)
@@ -316,8 +312,8 @@ static smurf_status load(struct tensor_file *file, struct input *in, smurf_error
     }
     status = take(in, &extra, 1, &got, err);
     if (!status && got)
-        status = smurf_fail(err, SMURF_ERROR_INPUT, "%s: byte %zu: there is more behind the last tensor " DAMAGED,
-                            in->name, header.size + need);
+        status = smurf_fail_at(err, in->name, 0, "byte %zu: there is more behind the last tensor " DAMAGED,
+                               header.size + need);
     if (!status) status = keep_tensors(file, &header, err);
 done:
     json_decref(header.json);

@@ -25,8 +25,8 @@ static smurf_status unknown(const smurf_model *m, const smurf_data *data, const 
     size_t n = 0;
     for (uint32_t k = 0; k < m->types && k < 6 && n < sizeof known - 60; k++)
         n += (size_t)snprintf(known + n, sizeof known - n, "%s%.40s", k ? ", " : "", m->type_name[k]);
-    return smurf_fail(err, SMURF_ERROR_INPUT, "%s: type '%.100s' is unknown to the model, which knows %s%s",
-                      data->source, name, known, m->types > 6 ? ", ..." : "");
+    return smurf_fail_at(err, data->source, 0, "type '%.100s' is unknown to the model, which knows %s%s", name, known,
+                         m->types > 6 ? ", ..." : "");
 }
 
 /* For each type of the data its number in the model; UINT32_MAX where the model has none. */
@@ -82,14 +82,14 @@ smurf_status smurf_model_match(const smurf_model *m, smurf_data *data, smurf_err
     } else if (data->type_name && m->type_name) {
         status = match_names(m, data, err);
     } else if (data->type_name || m->type_name) {
-        status = smurf_fail(err, SMURF_ERROR_INPUT, "%s: its types are %s, those of the model %s%s", data->source,
-                            data->type_name ? "words" : "numbers", m->type_name ? "words" : "numbers",
-                            m->type_name ? " (read them as words: --types words)" : "");
+        status = smurf_fail_at(err, data->source, 0, "its types are %s, those of the model %s%s",
+                               data->type_name ? "words" : "numbers", m->type_name ? "words" : "numbers",
+                               m->type_name ? " (read them as words: --types words)" : "");
     } else {
         for (size_t i = 0; i < data->events && !status; i++)
             if (data->type[i] >= m->types)
-                status = smurf_fail(err, SMURF_ERROR_INPUT, "%s: type %u is unknown to the model, which knows 0 to %u",
-                                    data->source, (unsigned)data->type[i], (unsigned)(m->types - 1));
+                status = smurf_fail_at(err, data->source, 0, "type %u is unknown to the model, which knows 0 to %u",
+                                       (unsigned)data->type[i], (unsigned)(m->types - 1));
     }
     if (!status) data->types = m->types;
     return status;

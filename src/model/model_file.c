@@ -162,9 +162,8 @@ smurf_status smurf_json_parse(json_t **out, const char *text, smurf_error *err)
 
 static smurf_status broken(const char *file, const char *what, smurf_error *err)
 {
-    return smurf_fail(err, SMURF_ERROR_INPUT,
-                      "%s: the text 'smurf' has no valid '%s': this is no model of smurf, or a damaged one", file,
-                      what);
+    return smurf_fail_at(err, file, 0,
+                         "the text 'smurf' has no valid '%s': this is no model of smurf, or a damaged one", what);
 }
 
 static bool scale_from_json(smurf_scale *out, smurf_scale_kind kind, const json_t *json)
@@ -213,7 +212,7 @@ static smurf_status settings_from_json(smurf_train_config *config, const json_t 
         if (status) break;
     }
     if (!status) status = smurf_train_config_check(config, &why);
-    return status ? smurf_fail(err, SMURF_ERROR_INPUT, "%s: %.900s", file, why.message) : SMURF_OK;
+    return status ? smurf_fail_at(err, file, 0, "%.900s", why.message) : SMURF_OK;
 }
 
 static smurf_status names_from_json(smurf_model *m, const json_t *json, const char *file, smurf_error *err)
@@ -252,9 +251,8 @@ void smurf_model_shape(smurf_model *m)
 static smurf_status read_json(smurf_model *m, const json_t *json, const char *file, smurf_error *err)
 {
     if (json_integer_value(json_object_get(json, "format")) != FORMAT_VERSION)
-        return smurf_fail(err, SMURF_ERROR_INPUT,
-                          "%s: format %lld of models is not known to this version of smurf (%d is)", file,
-                          (long long)json_integer_value(json_object_get(json, "format")), FORMAT_VERSION);
+        return smurf_fail_at(err, file, 0, "format %lld of models is not known to this version of smurf (%d is)",
+                             (long long)json_integer_value(json_object_get(json, "format")), FORMAT_VERSION);
     smurf_status status = settings_from_json(&m->config, json_object_get(json, "settings"), file, err);
     if (status) return status;
     json_int_t types = json_integer_value(json_object_get(json, "types"));
@@ -385,10 +383,9 @@ smurf_status smurf_model_fetch(const struct model *model, const struct tensor_fi
         smurf_status status = smurf_tensors_need(file, &wanted, &data, err);
         if (status) return status;
         if (!all_finite(data, p->size))
-            return smurf_fail(
-                err, SMURF_ERROR_INPUT,
-                "%s: tensor '%s' holds a value that is not finite (the file is damaged: copy or train it again)",
-                file->name, name);
+            return smurf_fail_at(
+                err, file->name, 0,
+                "tensor '%s' holds a value that is not finite (the file is damaged: copy or train it again)", name);
         if (slab) memcpy(slab + p->at, data, p->size * sizeof *slab);
     }
     return SMURF_OK;
@@ -442,8 +439,7 @@ smurf_status smurf_model_open(smurf_model **out, const struct tensor_file *file,
     smurf_status status = smurf_json_parse(&json, text, err);
     if (status) return status;
     if (!json)
-        return smurf_fail(err, SMURF_ERROR_INPUT,
-                          "%s: there is no text 'smurf' of JSON in it: this is no model of smurf", file->name);
+        return smurf_fail_at(err, file->name, 0, "there is no text 'smurf' of JSON in it: this is no model of smurf");
     status = smurf_model_from_json(out, json, file->name, err);
     if (!status) status = smurf_model_fetch(&(*out)->model, file, "", NULL, err);
     if (!status) status = smurf_model_allocate(*out, err);

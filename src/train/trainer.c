@@ -73,9 +73,8 @@ static smurf_status copy_name(char **out, const char *name, const char *what, co
     size_t at = 0, n;
     while (name[at] && (n = smurf_utf8_length(name + at)) > 0) at += n;
     if (name[at])
-        return smurf_fail(err, SMURF_ERROR_INPUT,
-                          "%s: %s '%.200s' is not UTF-8 (convert the file: iconv -f latin1 -t utf-8)", train->source,
-                          what, name);
+        return smurf_fail_at(err, train->source, 0,
+                             "%s '%.200s' is not UTF-8 (convert the file: iconv -f latin1 -t utf-8)", what, name);
     *out = strdup(name);
     return *out ? SMURF_OK : smurf_fail_memory(err);
 }
@@ -146,9 +145,9 @@ static smurf_status make_frame(smurf_model **out, const smurf_train_config *conf
     smurf_status status = copy_names(m, train, err);
     if (!status) status = fit_view(m, train, err);
     if (!status && smurf_model_check(m))
-        status = smurf_fail(err, SMURF_ERROR_INPUT,
-                            "%s: its gaps are too long, too short or too unequal to fit '%s': change the unit of time",
-                            train->source, smurf_model_check(m));
+        status = smurf_fail_at(err, train->source, 0,
+                               "its gaps are too long, too short or too unequal to fit '%s': change the unit of time",
+                               smurf_model_check(m));
     if (!status) status = smurf_model_notes_fit(&m->notes, train, err);
     if (status) {
         smurf_model_free(m);
