@@ -25,6 +25,7 @@
 #include <string.h>
 
 enum { LAWS = 64, DRAWS = 100 };
+static const double DROPOUT = 0.1;
 
 /* Settings of the paper, and lengths: of StackOverflow every 32nd part of the train sequences gives one, in the order
    of a shuffle; of Financial the mean. */
@@ -37,7 +38,7 @@ struct peer_case {
 };
 static const struct peer_case cases[] = {
     {"stackoverflow",
-     {22, 64, 4, 16, 4, 256, ACTIVATION_RELU, 0.1, false},
+     {22, 64, 4, 16, 4, 256, ACTIVATION_RELU, false},
      {.objective = {.points = 100, .sigma = {0.1}, .sigmas = 1}, .alpha = 5},
      4,
      32,
@@ -45,7 +46,7 @@ static const struct peer_case cases[] = {
       71, 130, 46, 53, 68,  78, 56, 57, 43, 221, 42, 85, 89,  104, 63, 48},
      0.05},
     {"financial",
-     {2, 128, 6, 64, 6, 2048, ACTIVATION_RELU, 0.1, false},
+     {2, 128, 6, 64, 6, 2048, ACTIVATION_RELU, false},
      {.objective = {.points = 100, .sigma = {0.05}, .sigmas = 1}, .alpha = 5, .smoothing = 0.1},
      1,
      1,
@@ -94,7 +95,7 @@ static void write_all(struct step *step, const struct peer_case *c, const char *
              "{\"types\": %zu, \"width\": %zu, \"heads\": %zu, \"head_width\": %zu, \"layers\": %zu, \"inner\": %zu, "
              "\"dropout\": %g, \"sigma\": %g, \"alpha\": %g, \"smoothing\": %g, \"together\": %zu, \"laws\": %d, "
              "\"draws\": %d, \"step\": %g, \"start\": [%.17g, %.17g]}",
-             s->types, s->width, s->heads, s->head_width, s->layers, s->inner, s->dropout,
+             s->types, s->width, s->heads, s->head_width, s->layers, s->inner, step->dropout,
              step->config.objective.sigma[0], step->config.alpha, step->config.smoothing, c->together, LAWS, DRAWS,
              c->step, -log(0.95) * STEP_MEAN_GAP, -log(0.05) * STEP_MEAN_GAP);
     must(smurf_model_list(&step->model, step->weight, "weight.", tensor, &arena, &err), &err);
@@ -115,14 +116,13 @@ static void write_all(struct step *step, const struct peer_case *c, const char *
 /* The model as users have it, around the weights of the step; and what the encoder says of every event. */
 struct laws {
     smurf_model model;
-    struct head_coefficients c;
+    float *c; /* (n x 3 width) coefficients */
     size_t n;
 };
 
 static void laws_open(struct laws *l, const struct step *step)
 {
-    size_t n = step->events, width = step->model.shape.width,
-           *offset = step_memory((step->sequences + 1) * sizeof *offset);
+    size_t n = step->events, *offset = step_memory((step->sequences + 1) * sizeof *offset);
     const double sigma = step->config.objective.sigma[0];
     double longest = 0;
     for (size_t i = 0; i < step->targets; i++) longest = fmax(longest, step->target[i].gap);
@@ -136,18 +136,18 @@ static void laws_open(struct laws *l, const struct step *step)
     l->model.view.scale = (smurf_scale){.kind = SMURF_SCALE_NONE, .mean = STEP_MEAN_GAP, .sd = 1};
     l->model.low = -3 * sigma;
     l->model.high = longest + 3 * sigma + 1;
-    void **piece[] = {&l->c.a, &l->c.b, &l->c.type_a, &l->c.type_b};
-    for (int i = 0; i < 4; i++) *piece[i] = step_memory(n * width * sizeof(float));
-    float *memory = step_memory(smurf_model_encode_memory(&l->model, n) * sizeof *memory);
+    const struct model *m = &l->model.model;
+    l->c = step_memory(n * m->class->coefficients(m) * sizeof *l->c);
+    float *memory = step_memory(m->class->encode_memory(m, n, 1) * sizeof *memory);
     struct encoder_input input = {{step->sequences, offset}, n, step->type, step->time, NULL};
-    smurf_model_encode(&l->model, &input, memory, &l->c);
+    m->class->encode(&(struct op_run){.threads = 1}, m, l->model.slab, &input, memory, l->c);
     free(memory);
     free(offset);
 }
 
-static void laws_release(struct laws *l)
+static const float *law_of(const struct laws *l, size_t i)
 {
-    free(l->c.a), free(l->c.b), free(l->c.type_a), free(l->c.type_b);
+    return l->c + i * l->model.model.class->coefficients(&l->model.model);
 }
 
 static void langevin(const struct step *step, const struct peer_case *c, long steps)
@@ -169,7 +169,7 @@ static void langevin(const struct step *step, const struct peer_case *c, long st
         must(smurf_law_desk_init(&desk, &laws.model, &err), &err);
 #pragma omp for schedule(dynamic)
         for (size_t i = 0; i < LAWS; i++) {
-            smurf_law_desk_set(&desk, &laws.c, i);
+            smurf_law_desk_set(&desk, law_of(&laws, i));
             smurf_sampler_langevin.draw(&desk.law, &config, i, draw[i], DRAWS);
         }
         smurf_law_desk_release(&desk);
@@ -179,7 +179,7 @@ static void langevin(const struct step *step, const struct peer_case *c, long st
         for (size_t k = 0; k < DRAWS; k++) sum += draw[i][k], squares += draw[i][k] * draw[i][k];
     printf("{\"seconds\": %.6f, \"sample_steps\": %.0f, \"mean\": %.6f, \"deviation\": %.6f}\n", seconds,
            count * (double)steps, sum / count, sqrt(squares / count - sum / count * (sum / count)));
-    laws_release(&laws);
+    free(laws.c);
 }
 
 static void exact(const struct step *step, long passes)
@@ -197,7 +197,7 @@ static void exact(const struct step *step, long passes)
         for (long pass = 0; pass < passes; pass++) {
 #pragma omp for schedule(dynamic, 8)
             for (size_t i = 0; i < laws.n; i++) {
-                smurf_law_desk_set(&desk, &laws.c, i);
+                smurf_law_desk_set(&desk, law_of(&laws, i));
                 struct dist dist = smurf_law_desk_dist(&desk, 0);
                 dist.class->quantile(dist.self, smurf_levels, quantile, SMURF_LEVELS);
                 check += quantile[SMURF_LEVELS / 2];
@@ -207,7 +207,7 @@ static void exact(const struct step *step, long passes)
     }
     double seconds = now() - from, gaps = (double)laws.n * (double)passes;
     printf("{\"seconds\": %.6f, \"gaps\": %.0f, \"median\": %.6f}\n", seconds, gaps, check / gaps);
-    laws_release(&laws);
+    free(laws.c);
 }
 
 /* ---- Commands -------------------------------------------------------------------------------- */
@@ -250,7 +250,7 @@ int main(int argc, char **argv)
         return 2;
     }
     smurf_serial_enter();
-    step_open(&step, &c->shape, &c->loss, length, sequences, c->together, threads);
+    step_open(&step, &c->shape, &c->loss, DROPOUT, length, sequences, c->together, threads);
     while (fgets(line, sizeof line, stdin))
         if (!obey(&step, c, line)) {
             fprintf(stderr, "bench_peer: '%s' is no command\n", line);

@@ -94,11 +94,13 @@ static void make_batches(struct step *s, size_t together)
     }
 }
 
-void step_open(struct step *s, const struct encoder_shape *shape, const struct loss_config *config,
+void step_open(struct step *s, const struct encoder_shape *shape, const struct loss_config *config, double dropout,
                const size_t *length, size_t sequences, size_t together, int threads)
 {
-    *s = (struct step){.config = *config, .length = length, .sequences = sequences, .threads = threads};
-    smurf_model_init(&s->model, shape, PARAM_INTENSITY);
+    *s = (struct step){
+        .config = *config, .dropout = dropout, .length = length, .sequences = sequences, .threads = threads};
+    s->config.objective.class = &smurf_objective_dsm_f32;
+    smurf_model_init_f32(&s->model, &smurf_model_smurf_f32, shape, PARAM_INTENSITY);
     make_batches(s, together);
     size_t n = s->model.params.total, largest = 0;
     double *start = step_memory(n * sizeof *start);
@@ -109,22 +111,22 @@ void step_open(struct step *s, const struct encoder_shape *shape, const struct l
     free(start);
     for (size_t b = 0; b < s->batches; b++)
         if (s->batch[b].input.n > largest) largest = s->batch[b].input.n;
-    s->memory = step_memory(smurf_loss_memory_f32(&s->model, config, largest, threads) * sizeof *s->memory);
+    s->memory = step_memory(smurf_smurf_loss_memory_f32(&s->model, config, largest, threads) * sizeof *s->memory);
 }
 
 struct op_run step_noise(const struct step *s)
 {
-    return (struct op_run){s->threads, 1, s->done};
+    return (struct op_run){.threads = s->threads, .seed = 1, .step = s->done};
 }
 
 size_t step_run(struct step *s)
 {
     size_t n = s->model.params.total;
-    const struct op_run run = step_noise(s);
+    struct op_run run = step_noise(s);
     const struct batch *batch = &s->batch[s->done++ % s->batches];
     memset(s->gradient, 0, n * sizeof *s->gradient);
-    smurf_loss_of_batch_f32(&run, &s->model, &smurf_objective_dsm_f32, &s->config, s->weight, batch, s->memory,
-                            s->gradient);
+    run.dropout = s->dropout;
+    smurf_smurf_loss_f32(&run, &s->model, &s->config, s->weight, batch, s->memory, s->gradient);
     smurf_adam_step(n, s->done, 1e-4, 1, s->gradient, s->moment1, s->moment2, s->weight, s->threads);
     return batch->input.n;
 }
@@ -132,13 +134,11 @@ size_t step_run(struct step *s)
 struct loss step_loss(struct step *s)
 {
     const struct op_run run = step_noise(s);
-    struct model still = s->model;
     struct loss sum = {0};
-    still.shape.dropout = 0;
-    memset(s->gradient, 0, still.params.total * sizeof *s->gradient);
+    memset(s->gradient, 0, s->model.params.total * sizeof *s->gradient);
     for (size_t b = 0; b < s->batches; b++) {
-        struct loss part = smurf_loss_of_batch_f32(&run, &still, &smurf_objective_dsm_f32, &s->config, s->weight,
-                                                   &s->batch[b], s->memory, s->gradient);
+        struct loss part =
+            smurf_smurf_loss_f32(&run, &s->model, &s->config, s->weight, &s->batch[b], s->memory, s->gradient);
         sum.time += part.time;
         sum.type += part.type;
     }

@@ -6,7 +6,7 @@
 #ifndef SMURF_BENCH_PEER_STEP_H
 #define SMURF_BENCH_PEER_STEP_H
 
-#include "train/loss.h"
+#include "model/smurf_class.h"
 
 #define STEP_MEAN_GAP 0.8
 
@@ -14,6 +14,7 @@
 struct step {
     struct model model;
     struct loss_config config;
+    double dropout;
     const size_t *length; /* (sequences), the caller's */
     size_t sequences, events, targets;
     uint32_t *type; /* (events) */
@@ -28,7 +29,7 @@ struct step {
 };
 
 /* Batches of `together` sequences. Starts with fresh weights. */
-void step_open(struct step *step, const struct encoder_shape *shape, const struct loss_config *config,
+void step_open(struct step *step, const struct encoder_shape *shape, const struct loss_config *config, double dropout,
                const size_t *length, size_t sequences, size_t together, int threads);
 /* Denoising score matching on the next batch, and Adam. Returns its events. */
 size_t step_run(struct step *step);

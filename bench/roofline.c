@@ -86,7 +86,7 @@ static void bench_open(struct bench *b, const struct preset *p)
     const struct encoder_shape *e = &b->step.model.shape;
     struct target first = b->step.batch.target[0];
     size_t n = b->step.batch.input.n, hw = e->heads * e->head_width, widest = e->inner;
-    size_t points = b->step.objective->count(&b->step.loss.objective, &first);
+    size_t points = b->step.loss.objective.class->count(&b->step.loss.objective, &first);
     double length = (double)p->length;
     b->shape = (struct shape){.n = (double)n,
                               .targets = (double)b->step.batch.targets,
@@ -100,7 +100,7 @@ static void bench_open(struct bench *b, const struct preset *p)
                               .points = (double)points,
                               .type_points = c.type_at_truth ? 1 : (double)points,
                               .params = (double)b->step.model.params.total,
-                              .slope = b->step.objective->order(&b->step.loss.objective) > 0,
+                              .slope = b->step.loss.objective.class->order(&b->step.loss.objective) > 0,
                               .gelu = e->activation == ACTIVATION_GELU,
                               .gap_feature = e->gap_feature,
                               .averaged = b->step.average > 0};
@@ -120,7 +120,7 @@ static void bench_open(struct bench *b, const struct preset *p)
     b->c = coefficients(n, e->width), b->g = coefficients(n, e->width);
 }
 
-static const struct op_run still = {1, 1, 1};
+static const struct op_run still = {1, 1, 1, 0};
 
 /* Rows are handed to the maps in these pieces. */
 static size_t pieces(const struct bench *b)
@@ -152,7 +152,7 @@ static void maps(void *data)
     const struct encoder_shape *e = &b->step.model.shape;
     size_t d = e->width, hw = e->heads * e->head_width;
     for (size_t l = 0; l < e->layers; l++) {
-        const struct encoder_layer *at = &b->step.model.encoder.layer[l];
+        const struct encoder_layer *at = &smurf_offsets(&b->step.model)->encoder.layer[l];
         one_map(b, d, hw, b->w + at->query, NULL);
         one_map(b, d, hw, b->w + at->key, NULL);
         one_map(b, d, hw, b->w + at->value, NULL);
@@ -183,7 +183,7 @@ static void attention(void *data)
     struct bench *b = data;
     const struct encoder_shape *e = &b->step.model.shape;
     const struct op_rows *rows = &b->step.batch.input.rows;
-    const struct op_dropout drop = {e->dropout, 3};
+    const struct op_dropout drop = {b->step.dropout, 3};
     float **q = b->q;
     for (size_t l = 0; l < e->layers; l++) {
         smurf_attention_forward_f32(&still, rows, e->heads, e->head_width, drop, q[0], q[1], q[2], q[3], b->lse,
@@ -249,7 +249,7 @@ static void drop(const struct bench *b, size_t d, float *x, float *also)
 {
     enum { PIECE = 2048 };
     float factor[PIECE];
-    const struct op_dropout rate = {b->step.model.shape.dropout, 3};
+    const struct op_dropout rate = {b->step.dropout, 3};
     size_t n = b->step.batch.input.n, rows = PIECE / d;
     if (!(rate.rate > 0)) return;
     for (size_t i = 0; i < n; i += rows) {
@@ -281,7 +281,7 @@ static struct count dropout_count(const struct shape *s)
 static void head_maps(void *data)
 {
     struct bench *b = data;
-    const struct head_params *at = &b->step.model.head;
+    const struct head_params *at = &smurf_offsets(&b->step.model)->head;
     size_t n = b->step.batch.input.n, d = b->step.model.shape.width, chunks = pieces(b);
     for (size_t c = 0; c < chunks; c++) {
         size_t i = op_chunk_start(n, chunks, c), rows = op_chunk_start(n, chunks, c + 1) - i;
@@ -362,8 +362,8 @@ static void objective(void *data)
     size_t n = (size_t)b->shape.points;
     for (size_t i = 0; i < b->step.batch.targets; i++) {
         const struct target *t = &b->step.batch.target[i];
-        b->step.objective->place(config, &still, t, n, b->tau);
-        b->step.objective->loss(config, t, n, b->tau, b->at[0], b->at[1], NULL, b->at[2], b->at[3], NULL);
+        b->step.loss.objective.class->place(config, &still, t, n, b->tau);
+        b->step.loss.objective.class->loss(config, t, n, b->tau, b->at[0], b->at[1], NULL, b->at[2], b->at[3], NULL);
     }
 }
 

@@ -8,10 +8,10 @@
 #ifndef SMURF_BENCH_STEP_H
 #define SMURF_BENCH_STEP_H
 
-#include "base/gauss_legendre.h"
 #include "op/serial.h"
 #include "train/adam.h"
-#include "train/loss.h"
+#include "model/model_class.h"
+#include "model/smurf_class.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -48,8 +48,8 @@ static inline double peak_mb(void)
     return (double)usage.ru_maxrss / 1e3;
 }
 
-/* A preset's settings. The default, and rivals after it, look at data: here they choose what they choose for
- * StackOverflow. */
+/* A preset's settings. The default, and other models after it, look at data: here they choose what they choose
+   for StackOverflow. */
 static inline smurf_train_config settings_of(const char *preset)
 {
     smurf_train_config c;
@@ -62,9 +62,9 @@ static inline smurf_train_config settings_of(const char *preset)
 struct step {
     struct model model;
     struct loss_config loss;
-    const struct objective_class *objective;
     struct batch batch;
     double average; /* decay; 0: none */
+    double dropout;
     int threads;
     uint64_t done;
     float *weight, *gradient, *first, *second, *mean, *memory;
@@ -100,25 +100,13 @@ static inline void step_open(struct step *s, const smurf_train_config *c, size_t
                                         .layers = c->layers,
                                         .inner = c->inner,
                                         .activation = c->relu ? ACTIVATION_RELU : ACTIVATION_GELU,
-                                        .dropout = c->dropout,
                                         .gap_feature = c->gap_feature != 0};
-    bool mle = strcmp(c->objective, "mle") == 0;
-    *s =
-        (struct step){.objective = smurf_objective_named_f32(c->objective),
-                      .loss = {.objective = {.points = mle ? c->nodes : c->points, .sigma = {c->sigma[0]}, .sigmas = 1},
-                               .alpha = c->alpha,
-                               .smoothing = c->smoothing,
-                               .type_at_truth = c->type_at_truth != 0},
-                      .batch = random_batch(types, sequences, length),
-                      .average = c->average,
-                      .threads = threads};
-    if (mle) smurf_gauss_legendre(c->nodes, s->loss.objective.node, s->loss.objective.weight);
-    const struct rival_class *rival = smurf_rival_named_f32(c->model);
-    s->loss.rival = smurf_rival_config(c);
-    if (rival)
-        smurf_rival_init_f32(&s->model, &shape, rival);
-    else
-        smurf_model_init(&s->model, &shape, PARAM_INTENSITY);
+    *s = (struct step){.batch = random_batch(types, sequences, length),
+                       .average = c->average,
+                       .dropout = c->dropout,
+                       .threads = threads};
+    smurf_loss_config(&s->loss, c, 0);
+    smurf_model_init_f32(&s->model, smurf_model_class_named_f32(c->model), &shape, PARAM_INTENSITY);
     size_t n = s->model.params.total, bytes = n * sizeof(float);
     float **slab[] = {&s->weight, &s->gradient, &s->first, &s->second, &s->mean};
     for (size_t i = 0; i < (s->average > 0 ? 5 : 4); i++) *slab[i] = memset(room(bytes), 0, bytes);
@@ -127,20 +115,15 @@ static inline void step_open(struct step *s, const smurf_train_config *c, size_t
     for (size_t i = 0; i < n; i++) s->weight[i] = (float)start[i];
     free(start);
     size_t events = s->batch.input.n;
-    size_t memory = rival ? rival->memory(&s->model, &s->loss.rival, events + 1, threads)
-                          : smurf_loss_memory_f32(&s->model, &s->loss, events, threads);
-    s->memory = room(memory * sizeof(float));
+    s->memory = room(s->model.class->loss_memory(&s->model, &s->loss, events, threads) * sizeof(float));
 }
 
 static inline void step_run(struct step *s)
 {
     size_t n = s->model.params.total;
-    struct op_run run = {s->threads, 1, ++s->done};
+    struct op_run run = {s->threads, 1, ++s->done, s->dropout};
     memset(s->gradient, 0, n * sizeof *s->gradient);
-    if (s->model.rival)
-        s->model.rival->loss(&run, &s->model, &s->loss.rival, s->weight, &s->batch, s->memory, s->gradient);
-    else
-        smurf_loss_of_batch_f32(&run, &s->model, s->objective, &s->loss, s->weight, &s->batch, s->memory, s->gradient);
+    s->model.class->loss(&run, &s->model, &s->loss, s->weight, &s->batch, s->memory, s->gradient);
     double norm = smurf_gradient_norm(n, s->gradient, s->threads), factor = norm > 1 ? 1 / norm : 1;
     smurf_adam_step(n, s->done, 1e-4, factor, s->gradient, s->first, s->second, s->weight, s->threads);
     if (s->average > 0) smurf_average_step(n, s->average, s->weight, s->mean, s->threads);

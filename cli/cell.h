@@ -48,7 +48,7 @@ enum cell_kind { CELL_MODEL, CELL_NAIVE, CELL_TRUTH };
 struct cell {
     const struct bench *bench;
     enum cell_kind kind;
-    const char *model; /* "thp" */
+    const char *model; /* as given: "default:layers=1" */
     uint64_t seed;
     smurf_train_config config;
     bool choose_sigma;

@@ -67,13 +67,12 @@ static void add_model(struct models *m, const char *name)
     m->name[m->count++] = name;
 }
 
-/* Those of the list; without one: those of the field that this build has. */
+/* Those of the list; without one: the default and the other models, but not the published settings ("paper-..."). */
 static void list_models(struct models *m, const char *list)
 {
-    static const char *const usual[] = {"default", "thp", "sahp", "nhp", "nce"};
     *m = (struct models){0};
-    for (size_t i = 0; !list && i < sizeof usual / sizeof *usual; i++)
-        if (is_preset(usual[i], strlen(usual[i]))) add_model(m, usual[i]);
+    for (size_t i = 0; !list && smurf_train_preset_name(i); i++)
+        if (!strchr(smurf_train_preset_name(i), '-')) add_model(m, smurf_train_preset_name(i));
     if (!list) return;
     m->text = strdup(list);
     if (!m->text) out_of_memory();
@@ -95,7 +94,7 @@ static void set(struct cell *c, const char *text)
         usage_error("%s", err.message);
 }
 
-/* The settings of "default:objective=dsm:epochs=5", those of --set and --epochs before its own. */
+/* The settings of "default:layers=1:epochs=5", those of --set and --epochs before its own. */
 static void configure(struct cell *c, const struct compare_options *o, const smurf_data *train)
 {
     smurf_error err;
@@ -108,7 +107,7 @@ static void configure(struct cell *c, const struct compare_options *o, const smu
     if (o->epochs && smurf_train_config_set(&c->config, "epochs", o->epochs, &err)) usage_error("%s", err.message);
     for (char *setting; (setting = strsep(&rest, ":"));) set(c, setting);
     if (smurf_train_config_check(&c->config, &err)) usage_error("%s: %s", c->model, err.message);
-    c->choose_sigma = c->choose_sigma && strcmp(c->config.objective, "dsm") == 0;
+    c->choose_sigma = c->choose_sigma && smurf_train_has_noise(&c->config);
     free(copy);
 }
 
@@ -428,7 +427,7 @@ int command_compare(int argc, char **argv)
     struct compare_options o = {.data = {.history = NOT_GIVEN}, .seeds = 1, .format = "text", .output = "-"};
     /* clang-format off */
     const struct option options[] = {
-        {0, "models", OPTION_TEXT, &o.models, "LIST", "presets of smurf train with commas between, each with settings of its own if need be: default,thp,default:objective=dsm (default: default and the rivals there are)"},
+        {0, "models", OPTION_TEXT, &o.models, "LIST", "presets of smurf train with commas between, each with settings of its own if need be: default,default:layers=1:epochs=5 (default: default and all other models)"},
         {0, "seeds", OPTION_COUNT, &o.seeds, "N", "runs of each model, from --seed on (default: 1)"},
         {0, "epochs", OPTION_TEXT, &o.epochs, "N", "epochs of each run"},
         {0, "set", OPTION_LIST, &o.set, "NAME=VALUE", "a setting of smurf train for all models; may be given again"},

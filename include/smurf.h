@@ -362,7 +362,7 @@ enum { SMURF_SIGMAS = 8 };
    what you like, by field or by name. */
 typedef struct smurf_train_config {
     size_t size;
-    char model[16]; /* "smurf", or a rival: "thp", "sahp", "nhp", "nce" */
+    char model[16]; /* "smurf", "thp", "sahp", "nhp", "nce" */
     /* the encoder */
     size_t width, heads, head_width, layers, inner;
     int relu; /* 1: ReLU in place of GELU */
@@ -403,7 +403,7 @@ typedef struct smurf_train_config {
 /* The settings of a small general model. */
 SMURF_API void smurf_train_config_init(smurf_train_config *config);
 /* Presets by name: "default" looks at train and chooses scale, noise, batch and rate by rules of its own; "paper-..."
-   and "program-..." for stackoverflow, retweet, mimic, financial are the published settings; the name of a rival is the
+   and "program-..." for stackoverflow, retweet, mimic, financial are the published settings; the name of another model is the
    default with that model in mean time. */
 SMURF_API smurf_status smurf_train_config_preset(smurf_train_config *config, const char *name, const smurf_data *train,
                                                  smurf_error *err);
@@ -593,8 +593,10 @@ SMURF_API double smurf_evaluation_mean_gap(const smurf_evaluation *evaluation);
 SMURF_API smurf_status smurf_evaluation_report(const smurf_evaluation *evaluation, const char *path,
                                                const char *figures, smurf_error *err);
 
-/* Chooses the noise of objective dsm: short runs of some values, judged by the CRPS of the exact law on dev; the best
-   goes into config->sigma. trial tells what each came to. */
+/* Whether the objective has noise (setting sigma) to choose. */
+SMURF_API int smurf_train_has_noise(const smurf_train_config *config);
+/* Chooses that noise: short runs of some values, judged by the CRPS of the exact law on dev; the best goes into
+   config->sigma. trial holds the results of each. */
 enum { SMURF_SIGMA_TRIALS = 5 };
 typedef struct smurf_sigma_trial {
     double sigma, crps, cs; /* cs in %, from the PIT */

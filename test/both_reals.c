@@ -45,15 +45,18 @@ static struct loss loss(const struct model_case *c, const struct op_run *run, do
     size_t total = c->model.params.total;
     struct batch batch = model_case_batch(c);
     real *slab = narrow(c->slab, total), *gap = narrow(c->gap, c->n), *slopes = model_case_room(total, sizeof *slopes);
-    real *memory = model_case_workspace(OP(loss_memory)(&c->model, &c->config, c->n, run->threads), sizeof *memory);
+    real *memory =
+        model_case_workspace(OP(smurf_loss_memory)(&c->model, &c->config, c->n, run->threads), sizeof *memory);
+    struct op_run own = model_case_run(c, run);
+    struct loss_config config = c->config;
     const struct objective_class *objective = OP(objective_named)(c->objective);
     assert_non_null(objective);
     struct objective_class recorder = *objective;
     recorder.loss = recorded_loss;
     record.objective = objective, record.first = batch.target, record.term = term;
     batch.input.gap = gap;
-    struct loss out = OP(loss_of_batch)(run, &c->model, term ? &recorder : objective, &c->config, slab, &batch, memory,
-                                        grad ? slopes : NULL);
+    config.objective.class = term ? &recorder : objective;
+    struct loss out = OP(smurf_loss)(&own, &c->model, &config, slab, &batch, memory, grad ? slopes : NULL);
     if (grad) widen(slopes, total, grad);
     free(slab), free(gap), free(slopes), free(memory);
     return out;
@@ -69,8 +72,10 @@ static void coefficients(const struct model_case *c, const struct op_run *run, d
     real *out = model_case_room(c->n * 3 * d, sizeof *out);
     struct head_coefficients to = {out, out + c->n * d, out + 2 * c->n * d, out + c->n * (2 * d + half)};
     batch.input.gap = gap;
-    const real *h = OP(encoder_forward)(run, &c->model.shape, &c->model.encoder, slab, &batch.input, memory);
-    OP(head_forward)(&c->model.head, slab, d, 0, c->n, h, &to);
+    const struct smurf_offsets *at = smurf_offsets(&c->model);
+    struct op_run own = model_case_run(c, run);
+    const real *h = OP(encoder_forward)(&own, &c->model.shape, &at->encoder, slab, &batch.input, memory);
+    OP(head_forward)(&at->head, slab, d, 0, c->n, h, &to);
     widen(to.a, c->n * d, a), widen(to.b, c->n * d, b);
     widen(to.type_a, c->n * half, type_a), widen(to.type_b, c->n * half, type_b);
     free(slab), free(gap), free(memory), free(out);
@@ -97,7 +102,7 @@ static double objective(const char *name, const struct objective_config *config,
                         const double u[3], double *slopes)
 {
     const struct objective_class *o = OP(objective_named)(name);
-    const struct op_run run = {1, 1, 1};
+    const struct op_run run = {1, 1, 1, 0};
     real x[3][POINTS_MOST + 1], g[3][POINTS_MOST + 1], tau[POINTS_MOST + 1];
     size_t n = o->count(config, target);
     o->place(config, &run, target, n, tau);

@@ -8,7 +8,8 @@
  */
 #include "base/gauss_legendre.h"
 #include "eval/metrics.h"
-#include "train/loss.h"
+#include "model/smurf_class.h"
+#include "model/thp_part.h"
 
 #include "op/gap_head.h"
 #include "op/intensity.h"
@@ -225,7 +226,6 @@ static struct encoder_shape shape_of(const struct golden *g)
                                   (size_t)number(c, "n_layers", 0),
                                   (size_t)number(c, "d_inner", 0),
                                   ACTIVATION_GELU,
-                                  0,
                                   false};
 }
 
@@ -233,7 +233,7 @@ static bool build(struct golden *g)
 {
     const json_t *c = g->config;
     struct encoder_shape shape = shape_of(g);
-    smurf_model_init(&g->model, &shape, PARAM_INTENSITY);
+    OP(model_init)(&g->model, &OP(model_smurf), &shape, PARAM_INTENSITY);
     load_sequences(g);
     size_t points;
     g->tau = numbers(json_object_get(g->root, "tau"), &points);
@@ -245,7 +245,7 @@ static bool build(struct golden *g)
     g->grad = calloc(g->model.params.total, sizeof *g->grad);
     struct loss_config largest = g->loss;
     largest.objective.points = POINTS_MOST;
-    g->memory = calloc(OP(loss_memory)(&g->model, &largest, g->batch.input.n, 2), sizeof *g->memory);
+    g->memory = calloc(OP(smurf_loss_memory)(&g->model, &largest, g->batch.input.n, 2), sizeof *g->memory);
     return load_params(g);
 }
 
@@ -284,9 +284,10 @@ static void compare_gradients(struct golden *g, const json_t *expected, const ch
 
 static struct loss run_loss(struct golden *g, const struct objective_class *objective)
 {
-    struct op_run run = {2, 1, 1};
+    struct op_run run = {2, 1, 1, 0};
     memset(g->grad, 0, g->model.params.total * sizeof *g->grad);
-    return OP(loss_of_batch)(&run, &g->model, objective, &g->loss, g->slab, &g->batch, g->memory, g->grad);
+    g->loss.objective.class = objective;
+    return OP(smurf_loss)(&run, &g->model, &g->loss, g->slab, &g->batch, g->memory, g->grad);
 }
 
 static void check_denoising(struct golden *g, const char *key, bool stop)
@@ -337,16 +338,16 @@ static void check_likelihood(struct golden *g)
 /* Encoder output, intensity, score and logits at the given points. */
 static void check_forward(struct golden *g)
 {
-    struct op_run run = {1, 1, 1};
+    struct op_run run = {1, 1, 1, 0};
     size_t d = g->model.shape.width, half = d / 2, types = g->model.shape.types, n = g->batch.input.n, m;
-    const double *h =
-        OP(encoder_forward)(&run, &g->model.shape, &g->model.encoder, g->slab, &g->batch.input, g->memory);
+    const double *h = OP(encoder_forward)(&run, &g->model.shape, &smurf_offsets(&g->model)->encoder, g->slab,
+                                          &g->batch.input, g->memory);
     double *expected = numbers(json_object_get(g->expect, "encoder"), &m);
     compare(g->file, "encoder", h, expected, n * d);
     free(expected);
 
     struct head_coefficients c = {calloc(n, d * 8), calloc(n, d * 8), calloc(n, half * 8), calloc(n, half * 8)};
-    OP(head_forward)(&g->model.head, g->slab, d, 0, n, h, &c);
+    OP(head_forward)(&smurf_offsets(&g->model)->head, g->slab, d, 0, n, h, &c);
     size_t all = g->batch.targets * g->noise;
     double *intensity = calloc(all, 8), *score = calloc(all, 8), *logits = calloc(all * types, 8);
     double *z = calloc(d * g->noise, 8), *u = calloc(2 * g->noise, 8), *own = calloc(types * g->noise, 8);
@@ -354,11 +355,12 @@ static void check_forward(struct golden *g)
         size_t row = g->target[t].row;
         const double *tau = g->tau + t * g->noise;
         OP(gap_head_forward)
-        (1, d, (double *)c.a + row * d, (double *)c.b + row * d, g->slab + g->model.head.w, g->slab[g->model.head.c],
-         tau, g->noise, z, u, u + g->noise, NULL);
+        (1, d, (double *)c.a + row * d, (double *)c.b + row * d, g->slab + smurf_offsets(&g->model)->head.w,
+         g->slab[smurf_offsets(&g->model)->head.c], tau, g->noise, z, u, u + g->noise, NULL);
         OP(type_head_forward)
-        (types, half, (double *)c.type_a + row * half, (double *)c.type_b + row * half, g->slab + g->model.head.type_w,
-         g->slab + g->model.head.type_c, tau, g->noise, z, own);
+        (types, half, (double *)c.type_a + row * half, (double *)c.type_b + row * half,
+         g->slab + smurf_offsets(&g->model)->head.type_w, g->slab + smurf_offsets(&g->model)->head.type_c, tau,
+         g->noise, z, own);
         for (size_t i = 0; i < g->noise; i++) {
             struct score s = score_at(true, u[i], u[g->noise + i], 0);
             intensity[t * g->noise + i] = intensity_at(u[i]).lambda;
@@ -420,29 +422,30 @@ static void check_metrics(const struct golden *g)
 /* ---- THP ------------------------------------------------------------------------------------- */
 
 /* The draws of the file, and its t0. */
-static bool build_thp(struct golden *g, struct rival_config *config, double **u)
+static bool build_thp(struct golden *g, struct loss_config *config, double **u)
 {
     struct encoder_shape shape = shape_of(g);
     size_t draws;
     *u = numbers(json_object_get(g->root, "u"), &draws);
-    OP(rival_init)(&g->model, &shape, &OP(rival_thp));
+    OP(model_init)(&g->model, &OP(model_thp), &shape, PARAM_INTENSITY);
+    thp_part_of(&g->model)->offset = 1e-10;
     load_sequences(g);
-    *config = (struct rival_config){.points = draws / g->batch.targets, .alpha = 1, .offset = 1e-10, .u = *u};
+    *config = (struct loss_config){.points = draws / g->batch.targets, .alpha = 1, .u = *u};
     g->slab = calloc(g->model.params.total, sizeof *g->slab);
     g->grad = calloc(g->model.params.total, sizeof *g->grad);
-    g->memory = calloc(OP(rival_thp).memory(&g->model, config, g->batch.input.n, 2), sizeof *g->memory);
+    g->memory = calloc(OP(model_thp).loss_memory(&g->model, config, g->batch.input.n, 2), sizeof *g->memory);
     return load_params(g);
 }
 
-static struct loss thp_loss(struct golden *g, const struct rival_config *config)
+static struct loss thp_loss(struct golden *g, const struct loss_config *config)
 {
-    const struct op_run run = {2, 1, 1};
-    return OP(rival_thp).loss(&run, &g->model, config, g->slab, &g->batch, g->memory, g->grad);
+    const struct op_run run = {2, 1, 1, 0};
+    return OP(model_thp).loss(&run, &g->model, config, g->slab, &g->batch, g->memory, g->grad);
 }
 
 /* Likelihood and its gradient: the integral is what is left of it where gaps are cut off, and the gradient of the type
    loss is all of it where the likelihood weighs nothing. */
-static void check_thp_likelihood(struct golden *g, struct rival_config config)
+static void check_thp_likelihood(struct golden *g, struct loss_config config)
 {
     size_t total = g->model.params.total;
     double *types = calloc(total, sizeof *types);
@@ -475,23 +478,24 @@ static void compare_all(struct golden *g, const char *key, const double *got, si
 
 /* At the given fractions of the gaps: the law's lambda_k; the score d/dtau ln lambda_k - sum lambda_k of the true type;
    and the classifier's logits. */
-static void check_thp_law(struct golden *g, const struct rival_config *config)
+static void check_thp_law(struct golden *g, const struct loss_config *config)
 {
-    const struct op_run run = {1, 1, 1};
-    const struct rival_class *thp = &OP(rival_thp);
+    const struct op_run run = {1, 1, 1, 0};
+    const struct model_class *thp = &OP(model_thp);
     size_t types = g->model.shape.types, own = thp->coefficients(&g->model), points = config->points;
     size_t targets = g->batch.targets;
     double *c = calloc(g->batch.input.n * own, 8), *intensity = calloc(targets * points * types, 8);
     double *score = calloc(targets * points, 8), *logits = calloc(targets * types, 8), *tau = calloc(points, 8);
     double *total = calloc(points, 8);
-    thp->encode(&run, &g->model, config, g->slab, &g->batch.input, g->memory, c);
+    thp->encode(&run, &g->model, g->slab, &g->batch.input, g->memory, c);
     for (size_t t = 0; t < targets; t++) {
         const double *row = c + g->target[t].row * own, gap = g->target[t].gap;
-        struct rival_law law = {&g->model, NULL, (const float *)(const void *)row};
+        struct model_law self;
+        struct law law = thp->law(&g->model, NULL, (const float *)(const void *)row, 0, 1, &self);
         struct thp_head head = {types, row, row[types], row[types + 1]};
         for (size_t i = 0; i < points; i++) tau[i] = config->u[t * points + i] * gap;
-        thp->law->types(&law, tau, intensity + t * points * types, points);
-        thp->law->intensity(&law, tau, total, points);
+        law.class->types(&self, tau, intensity + t * points * types, points);
+        law.class->intensity(&self, tau, total, points);
         for (size_t i = 0; i < points; i++) {
             struct thp_point at = thp_at(&head, g->target[t].type, tau[i]);
             score[t * points + i] = head.slope * at.q / (at.lambda + 1e-10) - total[i];
@@ -506,7 +510,7 @@ static void check_thp_law(struct golden *g, const struct rival_config *config)
 
 static void check_thp(struct golden *g)
 {
-    struct rival_config config;
+    struct loss_config config;
     double *u;
     if (build_thp(g, &config, &u)) {
         check_thp_law(g, &config);

@@ -13,7 +13,7 @@
 
 #include "difference.h"
 #include "model_case.h"
-#include "model/rival.h"
+#include "model/model_class.h"
 #include "op/serial.h"
 
 enum { WIDTH = 6, TYPES = 3, SEQUENCES = 4, POINTS = 7 };
@@ -21,15 +21,15 @@ static const size_t lengths[SEQUENCES] = {6, 1, 0, 9};
 
 struct subject {
     struct model_case c;
-    struct rival_config config;
+    struct loss_config config;
     double *memory, *grad;
 };
 
 static struct loss run(struct subject *s, double *grad)
 {
-    struct op_run once = {1, 5, 9};
+    struct op_run once = {1, 5, 9, 0.3}; /* it has no dropout */
     struct batch batch = model_case_batch(&s->c);
-    return OP(rival_nhp).loss(&once, &s->c.model, &s->config, s->c.slab, &batch, s->memory, grad);
+    return OP(model_nhp).loss(&once, &s->c.model, &s->config, s->c.slab, &batch, s->memory, grad);
 }
 
 static double value(void *context)
@@ -39,14 +39,13 @@ static double value(void *context)
 
 static void subject_init(struct subject *s, const double *u)
 {
-    struct encoder_shape shape = {
-        .types = TYPES, .width = WIDTH, .heads = 1, .head_width = 1, .layers = 1, .inner = 1, .dropout = 0.3};
+    struct encoder_shape shape = {.types = TYPES, .width = WIDTH, .heads = 1, .head_width = 1, .layers = 1, .inner = 1};
     *s = (struct subject){.config = {.points = POINTS, .alpha = 1.7, .u = u}};
     model_case_init(&s->c, &shape, PARAM_INTENSITY, lengths, SEQUENCES, 3);
     free(s->c.slab);
-    OP(rival_init)(&s->c.model, &shape, OP(rival_named)("nhp"));
+    OP(model_init)(&s->c.model, OP(model_class_named)("nhp"), &shape, PARAM_INTENSITY);
     model_case_start(&s->c, 3);
-    s->memory = model_case_workspace(OP(rival_nhp).memory(&s->c.model, &s->config, s->c.n, 1), sizeof *s->memory);
+    s->memory = model_case_workspace(OP(model_nhp).loss_memory(&s->c.model, &s->config, s->c.n, 1), sizeof *s->memory);
     s->grad = model_case_room(s->c.model.params.total, sizeof *s->grad);
 }
 

@@ -13,13 +13,13 @@
 
 #include "base/gauss_legendre.h"
 #include "difference.h"
+#include "model/objective.h"
 #include "op/intensity.h"
 #include "op/noise.h"
-#include "train/objective.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 static const double TOLERANCE = 1e-8, EXACT = 1e-12;
-static const struct op_run run = {1, 7, 3};
+static const struct op_run run = {1, 7, 3, 0};
 
 enum { N = 9 };
 struct objective_case {

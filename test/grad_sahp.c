@@ -15,15 +15,16 @@
 
 #include "difference.h"
 #include "law/law.h"
-#include "model/rival.h"
+#include "model/model_class.h"
 #include "model_case.h"
 #include "op/linear.h"
 #include "op/serial.h"
 
 /* Offsets in model->at, as sahp.c has them. */
-enum { GAP_RATE, STATE, STATE_BIAS, TYPE, TYPE_BIAS };
+/* Its own entries are the last of the table. */
+enum { GAP_RATE, STATE, STATE_BIAS, TYPE, TYPE_BIAS, OWN };
 
-static const struct op_run once = {1, 17, 4};
+static const struct op_run once = {1, 17, 4, 0};
 
 /* ---- A model --------------------------------------------------------------------------------- */
 
@@ -33,24 +34,29 @@ enum { SEQUENCES = sizeof lengths / sizeof *lengths };
 
 struct subject {
     struct model_case c;
-    struct rival_config config;
+    struct loss_config config;
     double *memory, *grad;
 };
 
-static struct encoder_shape shape_of(double dropout)
+static size_t at(const struct subject *s, int entry)
 {
-    return (struct encoder_shape){
-        .types = 3, .width = 8, .heads = 2, .head_width = 3, .layers = 2, .inner = 10, .dropout = dropout};
+    const struct params *p = &s->c.model.params;
+    return p->entry[p->count - OWN + (size_t)entry].at;
+}
+
+static struct encoder_shape a_shape(void)
+{
+    return (struct encoder_shape){.types = 3, .width = 8, .heads = 2, .head_width = 3, .layers = 2, .inner = 10};
 }
 
 static void subject_start(struct subject *s, const struct encoder_shape *shape, const size_t *length, size_t sequences)
 {
-    *s = (struct subject){.config = {.points = 100, .alpha = 1.7, .offset = 1}};
+    *s = (struct subject){.config = {.points = 100, .alpha = 1.7}};
     model_case_init(&s->c, shape, PARAM_INTENSITY, length, sequences, 3);
     free(s->c.slab);
-    OP(rival_init)(&s->c.model, shape, &OP(rival_sahp));
+    OP(model_init)(&s->c.model, &OP(model_sahp), shape, PARAM_INTENSITY);
     model_case_start(&s->c, 3);
-    s->memory = model_case_workspace(OP(rival_sahp).memory(&s->c.model, &s->config, s->c.n, 5), sizeof *s->memory);
+    s->memory = model_case_workspace(OP(model_sahp).loss_memory(&s->c.model, &s->config, s->c.n, 5), sizeof *s->memory);
     s->grad = model_case_room(s->c.model.params.total, sizeof *s->grad);
 }
 
@@ -64,7 +70,8 @@ static struct loss loss_of(struct subject *s, const struct op_run *run, double *
 {
     struct batch batch = model_case_batch(&s->c);
     batch.input.gap = NULL; /* not looked at */
-    return OP(rival_sahp).loss(run, &s->c.model, &s->config, s->c.slab, &batch, s->memory, grad);
+    struct op_run own = model_case_run(&s->c, run);
+    return OP(model_sahp).loss(&own, &s->c.model, &s->config, s->c.slab, &batch, s->memory, grad);
 }
 
 /* (n x 3 width), the caller's to free. */
@@ -73,7 +80,8 @@ static double *coefficients_of(struct subject *s)
     struct batch batch = model_case_batch(&s->c);
     double *out = model_case_workspace(s->c.n * 3 * s->c.model.shape.width, sizeof *out);
     batch.input.gap = NULL;
-    OP(rival_sahp).encode(&once, &s->c.model, &s->config, s->c.slab, &batch.input, s->memory, out);
+    struct op_run own = model_case_run(&s->c, &once);
+    OP(model_sahp).encode(&own, &s->c.model, s->c.slab, &batch.input, s->memory, out);
     return out;
 }
 
@@ -82,8 +90,8 @@ static double *coefficients_of(struct subject *s)
 static double lambda(const struct subject *s, const double *c, double tau, size_t type)
 {
     size_t d = s->c.model.shape.width;
-    const double *w = s->c.slab + s->c.model.at[TYPE] + type * d;
-    double u = s->c.slab[s->c.model.at[TYPE_BIAS] + type];
+    const double *w = s->c.slab + at(s, TYPE) + type * d;
+    double u = s->c.slab[at(s, TYPE_BIAS) + type];
     for (size_t i = 0; i < d; i++) u += w[i] * tanh(c[i] + (c[d + i] - c[i]) * exp(-c[2 * d + i] * tau));
     return log1p(exp(u));
 }
@@ -116,7 +124,7 @@ static void test_loss(void **state)
 {
     (void)state;
     struct subject s;
-    struct encoder_shape shape = shape_of(0);
+    struct encoder_shape shape = a_shape();
     subject_start(&s, &shape, lengths, SEQUENCES);
     double *c = coefficients_of(&s), want = 0, right = 0;
     for (size_t i = 0; i < s.c.targets; i++) {
@@ -141,14 +149,14 @@ static void test_impossible(void **state)
 {
     (void)state;
     struct subject s;
-    struct encoder_shape shape = shape_of(0);
+    struct encoder_shape shape = a_shape();
     subject_start(&s, &shape, lengths, SEQUENCES);
-    s.c.slab[s.c.model.at[TYPE_BIAS] + 1] = -5000;
+    s.c.slab[at(&s, TYPE_BIAS) + 1] = -5000;
     double often = 0;
     for (size_t i = 0; i < s.c.targets; i++) often += !s.c.target[i].censored && s.c.target[i].type == 1;
     struct loss got = loss_of(&s, &once, s.grad);
     assert_true(often > 0 && got.time > 4900 * often && got.time < 5100 * often);
-    double slope = s.grad[s.c.model.at[TYPE_BIAS] + 1], want = -1.7 * often;
+    double slope = s.grad[at(&s, TYPE_BIAS) + 1], want = -1.7 * often;
     check_values("slope", &slope, &want, 1, 1e-12);
     subject_release(&s);
 }
@@ -158,18 +166,18 @@ static void test_coefficients(void **state)
 {
     (void)state;
     struct subject s;
-    struct encoder_shape shape = shape_of(0);
+    struct encoder_shape shape = a_shape();
     subject_start(&s, &shape, lengths, SEQUENCES);
     size_t d = shape.width;
-    double *bias = s.c.slab + s.c.model.at[STATE_BIAS], *want = model_case_room(3 * d, sizeof *want);
-    memset(s.c.slab + s.c.model.at[STATE], 0, 3 * d * d * sizeof(double));
+    double *bias = s.c.slab + at(&s, STATE_BIAS), *want = model_case_room(3 * d, sizeof *want);
+    memset(s.c.slab + at(&s, STATE), 0, 3 * d * d * sizeof(double));
     for (size_t i = 0; i < 3 * d; i++) {
         bias[i] = 0.3 * (double)i - 2;
         want[i] = i < 2 * d ? 0.5 * bias[i] * erfc(-bias[i] / sqrt(2)) : log1p(exp(bias[i]));
     }
     double *c = coefficients_of(&s);
     for (size_t row = 0; row < s.c.n; row++) check_values("coefficients", c + row * 3 * d, want, 3 * d, 1e-12);
-    assert_int_equal(OP(rival_sahp).coefficients(&s.c.model), 3 * d);
+    assert_int_equal(OP(model_sahp).coefficients(&s.c.model), 3 * d);
     free(c), free(want);
     subject_release(&s);
 }
@@ -181,24 +189,26 @@ static void test_input(void **state)
 {
     (void)state;
     struct subject s;
-    struct encoder_shape shape = shape_of(0);
+    struct encoder_shape shape = a_shape();
     subject_start(&s, &shape, lengths, SEQUENCES);
     size_t d = shape.width;
     double *x = model_case_room(s.c.n * d, sizeof *x), *raw = model_case_room(s.c.n * 3 * d, sizeof *raw);
     double *room = model_case_room(OP(encoder_memory)(&shape, s.c.n, 1), sizeof *room), *c = coefficients_of(&s);
+    struct params table = {0}; /* the encoder's entries come first */
+    struct encoder_params encoder;
+    smurf_encoder_params(&shape, &table, &encoder);
     for (size_t k = 0; k < SEQUENCES; k++)
         for (size_t j = s.c.offset[k]; j < s.c.offset[k + 1]; j++)
             for (size_t i = 0; i < d; i++) {
                 double place = (double)(j - s.c.offset[k]), gap = place > 0 ? s.c.time[j] - s.c.time[j - 1] : 0;
-                double rate = s.c.slab[s.c.model.at[GAP_RATE] + i / 2];
+                double rate = s.c.slab[at(&s, GAP_RATE) + i / 2];
                 double phase = place * pow(10000, -2.0 * (double)(i / 2) / (double)d) + rate * gap;
-                x[j * d + i] =
-                    s.c.slab[s.c.model.encoder.embedding + s.c.type[j] * d + i] + (i % 2 ? cos(phase) : sin(phase));
+                x[j * d + i] = s.c.slab[encoder.embedding + s.c.type[j] * d + i] + (i % 2 ? cos(phase) : sin(phase));
             }
     struct batch batch = model_case_batch(&s.c);
-    const double *h = OP(layers_forward)(&once, &shape, &s.c.model.encoder, s.c.slab, &batch.input, x, room);
+    const double *h = OP(layers_forward)(&once, &shape, &encoder, s.c.slab, &batch.input, x, room);
     OP(linear_forward)
-    (s.c.n, d, 3 * d, h, s.c.slab + s.c.model.at[STATE], s.c.slab + s.c.model.at[STATE_BIAS], raw);
+    (s.c.n, d, 3 * d, h, s.c.slab + at(&s, STATE), s.c.slab + at(&s, STATE_BIAS), raw);
     for (size_t i = 0; i < s.c.n * 3 * d; i++)
         raw[i] = i % (3 * d) < 2 * d ? 0.5 * raw[i] * erfc(-raw[i] / sqrt(2)) : log1p(exp(raw[i]));
     check_values("coefficients", c, raw, s.c.n * 3 * d, 1e-12);
@@ -219,7 +229,7 @@ static void test_code(void **state)
 {
     (void)state;
     struct subject s;
-    struct encoder_shape shape = shape_of(0);
+    struct encoder_shape shape = a_shape();
     subject_start(&s, &shape, lengths, SEQUENCES);
     size_t row = 3 * shape.width, n = s.c.n * row;
     double *before = coefficients_of(&s);
@@ -233,7 +243,7 @@ static void test_code(void **state)
         assert_true(furthest(later + first, slower + first, row) == 0);
         for (size_t i = first + row; i < end; i += row) assert_true(furthest(later + i, slower + i, row) > 1e-4);
     }
-    memset(s.c.slab + s.c.model.at[GAP_RATE], 0, shape.width / 2 * sizeof(double));
+    memset(s.c.slab + at(&s, GAP_RATE), 0, shape.width / 2 * sizeof(double));
     memset(s.c.type, 0, s.c.n * sizeof *s.c.type);
     double *places = coefficients_of(&s);
     for (size_t i = 0; i < s.c.n; i++) s.c.time[i] *= 3;
@@ -254,8 +264,9 @@ static void test_future(void **state)
     for (int k = 0; k < 2; k++)
         for (int f = 0; f < 4; f++) {
             struct subject s;
-            struct encoder_shape shape = shape_of(dropouts[k]);
+            struct encoder_shape shape = a_shape();
             subject_start(&s, &shape, (const size_t[]){5, 30, 9}, 3);
+            s.c.dropout = dropouts[k];
             size_t from = s.c.offset[1] + froms[f], end = s.c.offset[2], row = 3 * shape.width;
             double *before = coefficients_of(&s);
             for (size_t i = from; i < end; i++) {
@@ -279,7 +290,7 @@ static void test_one_by_one(void **state)
 {
     (void)state;
     struct subject all, one;
-    struct encoder_shape shape = shape_of(0);
+    struct encoder_shape shape = a_shape();
     subject_start(&all, &shape, lengths, SEQUENCES);
     size_t total_params = all.c.model.params.total;
     double *sum = model_case_room(total_params, sizeof *sum), time = 0, right = 0;
@@ -305,8 +316,9 @@ static void test_threads(void **state)
 {
     (void)state;
     struct subject s;
-    struct encoder_shape shape = shape_of(0.1);
+    struct encoder_shape shape = a_shape();
     subject_start(&s, &shape, (const size_t[]){60, 3, 131, 1, 77}, 5);
+    s.c.dropout = 0.1;
     size_t n = s.c.model.params.total;
     double *other = model_case_room(n, sizeof *other);
     struct loss one = loss_of(&s, &once, s.grad);
@@ -354,8 +366,9 @@ static void test_gradient(void **state)
     const double dropouts[] = {0, 0.2};
     for (int k = 0; k < 2; k++) {
         struct subject s;
-        struct encoder_shape shape = shape_of(dropouts[k]);
+        struct encoder_shape shape = a_shape();
         subject_start(&s, &shape, lengths, SEQUENCES);
+        s.c.dropout = dropouts[k];
         check_all_gradients(&s, 1);
         subject_release(&s);
     }
@@ -366,7 +379,7 @@ static void test_gradient_types(void **state)
 {
     (void)state;
     struct subject s;
-    struct encoder_shape shape = shape_of(0);
+    struct encoder_shape shape = a_shape();
     shape.types = 600;
     subject_start(&s, &shape, (const size_t[]){9, 12}, 2);
     check_all_gradients(&s, 41);
@@ -378,8 +391,9 @@ static void test_gradient_added(void **state)
 {
     (void)state;
     struct subject s;
-    struct encoder_shape shape = shape_of(0.2);
+    struct encoder_shape shape = a_shape();
     subject_start(&s, &shape, lengths, SEQUENCES);
+    s.c.dropout = 0.2;
     size_t n = s.c.model.params.total;
     double *twice = model_case_room(n, sizeof *twice);
     assert_true(loss_of(&s, &once, s.grad).time == loss_of(&s, &once, NULL).time);
@@ -396,7 +410,7 @@ struct law_case {
     struct subject s;
     double *c;
     float *slab, *own;
-    struct rival_law self;
+    struct model_law self;
     struct law law;
 };
 
@@ -409,7 +423,7 @@ static float *narrow(double *x, size_t n)
 
 static void law_start(struct law_case *l, size_t types, size_t width)
 {
-    struct encoder_shape shape = shape_of(0);
+    struct encoder_shape shape = a_shape();
     shape.types = types, shape.width = width;
     subject_start(&l->s, &shape, lengths, SEQUENCES);
     double *all = coefficients_of(&l->s);
@@ -418,8 +432,7 @@ static void law_start(struct law_case *l, size_t types, size_t width)
     free(all);
     l->slab = narrow(l->s.c.slab, l->s.c.model.params.total);
     l->own = narrow(l->c, 3 * width);
-    l->self = (struct rival_law){&l->s.c.model, l->slab, l->own};
-    l->law = (struct law){OP(rival_sahp).law, &l->self, (uint32_t)types, 0, 50};
+    l->law = OP(model_sahp).law(&l->s.c.model, l->slab, l->own, 0, 50, &l->self);
 }
 
 static void law_end(struct law_case *l)

@@ -8,7 +8,7 @@
 
 #include "base/gauss_legendre.h"
 #include "base/random.h"
-#include "train/loss.h"
+#include "model/smurf_class.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +18,8 @@ struct model_case {
     struct model model;
     struct loss_config config;
     const char *objective;
-    double *slab; /* (model.params.total) */
+    double dropout; /* of the run */
+    double *slab;   /* (model.params.total) */
     size_t sequences, n, targets;
     size_t *offset;        /* (sequences + 1) */
     uint32_t *type;        /* (n) */
@@ -97,7 +98,7 @@ static inline void model_case_init(struct model_case *c, const struct encoder_sh
                              .config = {.objective = {.param = param, .points = 6, .sigma = {0.3}, .sigmas = 1},
                                         .alpha = 1.7,
                                         .smoothing = 0.1}};
-    smurf_model_init(&c->model, shape, param);
+    OP(model_init)(&c->model, &OP(model_smurf), shape, param);
     model_case_start(c, seed);
     smurf_gauss_legendre(c->config.objective.points, c->config.objective.node, c->config.objective.weight);
     for (size_t s = 0; s < sequences; s++) n += length[s];
@@ -141,6 +142,14 @@ static inline struct batch model_case_batch(const struct model_case *c)
         .input = {.rows = {c->sequences, c->offset}, .n = c->n, .type = c->type, .time = c->time, .gap = c->gap},
         .target = c->target,
         .targets = c->targets};
+}
+
+/* The run with the dropout of the case. */
+static inline struct op_run model_case_run(const struct model_case *c, const struct op_run *run)
+{
+    struct op_run own = *run;
+    own.dropout = c->dropout;
+    return own;
 }
 
 #endif

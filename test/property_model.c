@@ -18,7 +18,7 @@
 enum { OBJECTIVES_TRIED = 4 };
 static const char *const objectives[OBJECTIVES_TRIED] = {"dsm", "sm", "wsm", "mle"};
 
-static const struct op_run once = {1, 17, 4};
+static const struct op_run once = {1, 17, 4, 0};
 
 /* Lengths on both sides of attention's tiles and of the chunks of rows and targets. */
 static const size_t lengths[] = {3, 1, 26, 2, 131, 9, 64, 5, 1, 49, 300, 14};
@@ -33,9 +33,9 @@ static void start(struct model_case *c, double dropout)
                                         .layers = 2,
                                         .inner = 40,
                                         .activation = ACTIVATION_GELU,
-                                        .dropout = dropout,
                                         .gap_feature = true};
     model_case_init(c, &shape, PARAM_INTENSITY, lengths, SEQUENCES, 8);
+    c->dropout = dropout;
 }
 
 static double *room(size_t n)
@@ -169,7 +169,7 @@ static void test_types(void **state)
     }
     double often = 0;
     for (size_t i = 0; i < c.targets; i++) often += !c.target[i].censored && c.target[i].type == 2;
-    c.slab[c.model.head.type_c + 2] = 100;
+    c.slab[smurf_offsets(&c.model)->head.type_c + 2] = 100;
     for (size_t o = 0; o < OBJECTIVES_TRIED; o++) {
         c.objective = objectives[o];
         assert_true(type->loss(&c, &once, NULL, NULL).right == often);
@@ -302,9 +302,10 @@ static void start_alike(struct model_case *c, size_t layers, double dropout)
 {
     size_t ones[ROWS];
     const struct encoder_shape shape = {
-        .types = 1, .width = 12, .heads = 3, .head_width = 5, .layers = layers, .inner = 40, .dropout = dropout};
+        .types = 1, .width = 12, .heads = 3, .head_width = 5, .layers = layers, .inner = 40};
     for (size_t i = 0; i < ROWS; i++) ones[i] = 1;
     model_case_init(c, &shape, PARAM_INTENSITY, ones, ROWS, 8);
+    c->dropout = dropout;
     for (size_t i = 0; i < ROWS; i++) c->time[i] = 1;
 }
 
@@ -338,11 +339,12 @@ static void test_dropout_rows(void **state)
 /* The last layer shows its mask: a bias of 1000 before the last dropout, and b = h. */
 static void show_mask(struct model_case *c)
 {
+    const struct smurf_offsets *at = smurf_offsets(&c->model);
     size_t d = c->model.shape.width;
     for (size_t k = 0; k < d; k++) {
-        c->slab[c->model.encoder.layer[c->model.shape.layers - 1].outer_bias + k] = 1000;
-        c->slab[c->model.head.b_bias + k] = 0;
-        for (size_t i = 0; i < d; i++) c->slab[c->model.head.b + i * d + k] = i == k;
+        c->slab[at->encoder.layer[c->model.shape.layers - 1].outer_bias + k] = 1000;
+        c->slab[at->head.b_bias + k] = 0;
+        for (size_t i = 0; i < d; i++) c->slab[at->head.b + i * d + k] = i == k;
     }
 }
 
@@ -355,8 +357,10 @@ static void test_dropout_layers(void **state)
     show_mask(&one), show_mask(&two);
     size_t d = one.model.shape.width;
     for (size_t k = 0; k < d; k++) { /* the same gains, so that the same masks would give the same rows */
-        two.slab[two.model.encoder.layer[1].gain2 + k] = one.slab[one.model.encoder.layer[0].gain2 + k] = 1;
-        two.slab[two.model.encoder.layer[1].bias2 + k] = one.slab[one.model.encoder.layer[0].bias2 + k] = 0;
+        const struct encoder_layer *last = &smurf_offsets(&two.model)->encoder.layer[1];
+        const struct encoder_layer *only = &smurf_offsets(&one.model)->encoder.layer[0];
+        two.slab[last->gain2 + k] = one.slab[only->gain2 + k] = 1;
+        two.slab[last->bias2 + k] = one.slab[only->bias2 + k] = 0;
     }
     struct outcome a = outcome_of(type, &one), b = outcome_of(type, &two);
     size_t differ = 0;
@@ -448,7 +452,7 @@ static void test_noise_streams(void **state)
     } shift[] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, ITEMS}};
     double a[NOISE_MOST], b[NOISE_MOST];
     for (size_t k = 0; k < sizeof shift / sizeof *shift; k++) {
-        struct op_run other = {1, once.seed + shift[k].seed, once.step + shift[k].step};
+        struct op_run other = {1, once.seed + shift[k].seed, once.step + shift[k].step, 0};
         double sum = 0;
         size_t equal = 0;
         for (uint64_t i = 0; i < ITEMS; i++) {
@@ -519,7 +523,7 @@ static void test_dropout_streams(void **state)
     } shift[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     double *a = room(N), *b = room(N);
     for (size_t k = 0; k < sizeof shift / sizeof *shift; k++) {
-        struct op_run other = {1, once.seed + shift[k].seed, once.step + shift[k].step};
+        struct op_run other = {1, once.seed + shift[k].seed, once.step + shift[k].step, 0};
         double agree = 0;
         type->dropout(&once, (struct op_dropout){0.5, 3}, N, a);
         type->dropout(&other, (struct op_dropout){0.5, 3 + shift[k].place}, N, b);

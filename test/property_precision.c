@@ -8,6 +8,7 @@
 #include "both_reals.h"
 #include "law/exact.h"
 #include "model/gap_law.h"
+#include "model/smurf_class.h"
 #include "op/serial.h"
 #include "train/schedule.h"
 
@@ -48,6 +49,7 @@ static struct model_case last_batch(const struct twin *twin)
     return (struct model_case){.model = t->frame->model,
                                .config = t->loss,
                                .objective = t->frame->config.objective,
+                               .dropout = t->frame->config.dropout,
                                .slab = twin->w,
                                .sequences = batch.input.rows.sequences,
                                .n = batch.input.n,
@@ -74,7 +76,7 @@ static void adam(struct twin *twin, double t, double rate)
 static double twin_step(struct twin *twin)
 {
     const smurf_trainer *t = twin->trainer;
-    const struct op_run run = {1, t->frame->config.seed, t->at.step};
+    const struct op_run run = {1, t->frame->config.seed, t->at.step, 0};
     struct model_case batch = last_batch(twin);
     struct loss sum = smurf_number_type_f64.loss(&batch, &run, NULL, twin->g);
     adam(twin, (double)t->at.step, smurf_schedule_rate(&t->frame->config, t->at.epoch + 1, t->at.step, 0));
@@ -90,7 +92,7 @@ struct answers {
 
 static struct answers answer(const struct number_type *type, const struct model_case *batch)
 {
-    const struct op_run run = {1, 1, 0};
+    const struct op_run run = {1, 1, 0, 0};
     size_t size = batch->n * WIDTH;
     struct answers out;
     double **each[] = {&out.a, &out.b, &out.type_a, &out.type_b};
@@ -104,7 +106,7 @@ static void answers_release(struct answers *answers)
     free(answers->a), free(answers->b), free(answers->type_a), free(answers->type_b);
 }
 
-/* Row i of coefficients in float, for which there is a law. */
+/* Row i of coefficients in float, for which there is a law: as smurf_class.h lays them out. */
 struct row {
     float a[WIDTH], b[WIDTH], type_a[WIDTH / 2], type_b[WIDTH / 2];
 };
@@ -159,7 +161,8 @@ static void compare(const struct twin *twin, double *cdf, double *types)
     const smurf_model *frame = twin->trainer->frame;
     const float *slab = twin->trainer->slab[SLAB_WEIGHT];
     struct model_case batch = last_batch(twin), ours = batch;
-    batch.model.shape.dropout = ours.model.shape.dropout = 0;
+    const struct head_params *head = &smurf_offsets(&batch.model)->head;
+    batch.dropout = ours.dropout = 0;
     ours.slab = model_case_room(twin->weights, sizeof *ours.slab);
     for (size_t i = 0; i < twin->weights; i++) ours.slab[i] = (double)slab[i];
     struct answers in_float = answer(&smurf_number_type_f32, &ours), in_double = answer(&smurf_number_type_f64, &batch);
@@ -170,13 +173,11 @@ static void compare(const struct twin *twin, double *cdf, double *types)
     *cdf = *types = 0;
     for (size_t i = 0; i < batch.n; i++) {
         struct row row = narrow(&in_float, i);
-        const struct head_coefficients c = {row.a, row.b, row.type_a, row.type_b};
-        double memory[3 * WIDTH], true_memory[3 * WIDTH];
-        float scratch[1 + WIDTH / 2 + TYPES];
-        struct gap_law self, true_self;
-        struct law law = smurf_gap_law(&self, &batch.model, slab, &c, 0, frame->low, frame->high, memory);
-        struct law truth = smurf_gap_law(&true_self, &batch.model, slab, &c, 0, frame->low, frame->high, true_memory);
-        widen_law(&true_self, &batch.model.head, twin->w, &in_double, i);
+        double memory[1024], true_memory[1024];
+        assert_true(smurf_gap_law_memory(&batch.model) <= sizeof memory);
+        struct law law = smurf_gap_law(&batch.model, slab, row.a, frame->low, frame->high, memory);
+        struct law truth = smurf_gap_law(&batch.model, slab, row.a, frame->low, frame->high, true_memory);
+        widen_law((void *)true_memory, head, twin->w, &in_double, i);
         smurf_exact_build(&exact, &law, mass);
         smurf_exact_build(&true_exact, &truth, mass);
         struct dist dist = smurf_exact_dist(&exact), true_dist = smurf_exact_dist(&true_exact);
@@ -184,8 +185,8 @@ static void compare(const struct twin *twin, double *cdf, double *types)
             double p[TYPES], q[TYPES], y = smurf_dist_quantile(&true_dist, level / (LEVELS + 1.0));
             if (!isfinite(y)) continue;
             *cdf = fmax(*cdf, relative(smurf_dist_cdf(&dist, y), smurf_dist_cdf(&true_dist, y)));
-            smurf_gap_law_types(&self, &y, p, 1, scratch);
-            true_types(&batch.model.head, twin->w, &in_double, i, y, q);
+            smurf_gap_law_types(&law, &y, p, 1);
+            true_types(head, twin->w, &in_double, i, y, q);
             for (int k = 0; k < TYPES; k++) *types = fmax(*types, relative(p[k], q[k]));
         }
     }

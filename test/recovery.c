@@ -8,6 +8,7 @@
 #include "true_quantile.h"
 
 #include "model/model_file.h"
+#include "model/smurf_class.h"
 #include "op/gap_head.h"
 #include "op/intensity.h"
 #include "op/serial.h"
@@ -50,15 +51,14 @@ static struct laws laws_of(const smurf_model *m, const smurf_sequence *s)
         time[i] = (s->time[i] - s->time[0]) / m->view.clock_unit;
         gap[i] = i ? (float)smurf_scale_forward(&m->view.feature, s->time[i] - s->time[i - 1]) : NAN;
     }
-    struct model still = m->model;
-    still.shape.dropout = 0;
+    const struct smurf_offsets *at = smurf_offsets(&m->model);
     struct encoder_input input = {{1, offset}, n, type, time, gap};
-    struct op_run run = {1, 1, 0};
-    float *memory = malloc(smurf_encoder_memory_f32(&still.shape, n, 1) * sizeof *memory);
-    const float *h = smurf_encoder_forward_f32(&run, &still.shape, &still.encoder, m->slab, &input, memory);
+    struct op_run run = {1, 1, 0, 0};
+    float *memory = malloc(smurf_encoder_memory_f32(&m->model.shape, n, 1) * sizeof *memory);
+    const float *h = smurf_encoder_forward_f32(&run, &m->model.shape, &at->encoder, m->slab, &input, memory);
     struct laws out = {n, d, malloc(n * d * sizeof(float)), malloc(n * d * sizeof(float))};
     float *type_a = malloc(n * d * sizeof(float)), *type_b = malloc(n * d * sizeof(float));
-    smurf_head_forward_f32(&still.head, m->slab, d, 0, n, h, &(struct head_coefficients){out.a, out.b, type_a, type_b});
+    smurf_head_forward_f32(&at->head, m->slab, d, 0, n, h, &(struct head_coefficients){out.a, out.b, type_a, type_b});
     free(type), free(time), free(gap), free(memory), free(type_a), free(type_b);
     return out;
 }
@@ -70,8 +70,9 @@ static void learned_cdf(const smurf_model *m, const struct laws *laws, size_t ev
     float tau[GRID], u[GRID];
     size_t d = laws->width;
     for (int i = 0; i < GRID; i++) tau[i] = (float)y[i];
-    smurf_gap_head_forward_f32(0, d, laws->a + event * d, laws->b + event * d, m->slab + m->model.head.w,
-                               m->slab[m->model.head.c], tau, GRID, z, u, NULL, NULL);
+    const struct head_params *at = &smurf_offsets(&m->model)->head;
+    smurf_gap_head_forward_f32(0, d, laws->a + event * d, laws->b + event * d, m->slab + at->w, m->slab[at->c], tau,
+                               GRID, z, u, NULL, NULL);
     double mass = 0;
     f[0] = 0;
     for (int i = 1; i < GRID; i++) {

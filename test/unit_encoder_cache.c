@@ -80,8 +80,7 @@ static const struct encoder_shape shapes[] = {
      .inner = 50,
      .activation = ACTIVATION_RELU,
      .gap_feature = true},
-    /* dropout is of training only */
-    {.types = 4, .width = 32, .heads = 2, .head_width = 16, .layers = 6, .inner = 64, .dropout = 0.5},
+    {.types = 4, .width = 32, .heads = 2, .head_width = 16, .layers = 6, .inner = 64},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
@@ -111,13 +110,13 @@ static void stop(struct setting *t)
 static float *batched(const struct setting *t, size_t from, size_t n)
 {
     struct encoder_shape shape = t->c.model.shape;
-    shape.dropout = 0;
     const size_t offset[] = {0, n};
-    const struct op_run run = {1, 0, 0};
+    const struct op_run run = {1, 0, 0, 0};
     const struct encoder_input input = {{1, offset}, n, t->c.type + from, t->c.time + from, t->gap + from};
     float *memory = model_case_workspace(smurf_encoder_memory_f32(&shape, n, 1), sizeof *memory);
     float *h = model_case_room(n * shape.width, sizeof *h);
-    const float *out = smurf_encoder_forward_f32(&run, &shape, &t->c.model.encoder, t->slab, &input, memory);
+    const float *out =
+        smurf_encoder_forward_f32(&run, &shape, &smurf_offsets(&t->c.model)->encoder, t->slab, &input, memory);
     memcpy(h, out, n * shape.width * sizeof *h);
     free(memory);
     return h;

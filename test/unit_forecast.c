@@ -7,6 +7,8 @@
 #include "base/random.h"
 #include "forecast/forecast.h"
 #include "law/conformal.h"
+#include "model/gap_law.h"
+#include "model/smurf_class.h"
 
 #include <unistd.h>
 
@@ -34,9 +36,9 @@ static double relative(double a, double b)
 /* A law with coefficients of our own. */
 struct head {
     struct model model;
-    float slab[4096], a[16], b[16];
-    struct gap_law gap_law;
-    double memory[64];
+    float slab[4096], c[48];
+    const float *a, *b;
+    double memory[1024];
     struct law law;
 };
 
@@ -45,24 +47,27 @@ static void make_head(struct head *h, enum parametrisation param, double size, u
     struct encoder_shape shape = {.types = 3, .width = 16, .heads = 1, .head_width = 2, .layers = 1, .inner = 2};
     struct random random;
     smurf_random_init(&random, seed, 0);
-    smurf_model_init(&h->model, &shape, param);
+    smurf_model_init_f32(&h->model, &smurf_model_smurf_f32, &shape, param);
     assert_true(h->model.params.total <= 4096);
     for (size_t i = 0; i < 4096; i++) h->slab[i] = (float)(size * smurf_random_normal(&random));
     for (int k = 0; k < 16; k++) {
-        h->a[k] = (float)tanh(smurf_random_normal(&random));
-        h->b[k] = (float)smurf_random_normal(&random);
+        h->c[k] = (float)tanh(smurf_random_normal(&random));
+        h->c[16 + k] = (float)smurf_random_normal(&random);
     }
-    h->a[3] = 0; /* what has no slope divides by it */
-    h->a[4] = 1e-7f;
-    struct head_coefficients c = {h->a, h->b, h->a, h->b};
-    h->law = smurf_gap_law(&h->gap_law, &h->model, h->slab, &c, 0, -4, 6, h->memory);
+    h->c[3] = 0; /* what has no slope divides by it */
+    h->c[4] = 1e-7f;
+    memcpy(h->c + 32, h->c, 8 * sizeof *h->c);
+    memcpy(h->c + 40, h->c + 16, 8 * sizeof *h->c);
+    h->a = h->c, h->b = h->c + 16;
+    assert_true(smurf_gap_law_memory(&h->model) <= sizeof h->memory);
+    h->law = smurf_gap_law(&h->model, h->slab, h->c, -4, 6, h->memory);
 }
 
 static double height(const struct head *h, double y)
 {
-    double u = (double)h->slab[h->model.head.c];
-    for (int k = 0; k < 16; k++)
-        u += (double)h->slab[h->model.head.w + (size_t)k] * tanh((double)h->a[k] * y + (double)h->b[k]);
+    const struct head_params *at = &smurf_offsets(&h->model)->head;
+    double u = (double)h->slab[at->c];
+    for (int k = 0; k < 16; k++) u += (double)h->slab[at->w + (size_t)k] * tanh((double)h->a[k] * y + (double)h->b[k]);
     return u;
 }
 

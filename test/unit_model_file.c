@@ -4,7 +4,7 @@
 #include "train_case.h"
 
 #include "data/data.h"
-#include "model/rival.h"
+#include "model/smurf_class.h"
 
 #include <fcntl.h>
 #include <locale.h>
@@ -239,10 +239,10 @@ static void test_published_presets(void **state)
         assert_true(c.dither == 0 && c.seed == 77 && c.threads == 3);
         check_says(&c, NULL);
     }
-    size_t rivals = 0;
-    for (; smurf_rival_at_f32(rivals); rivals++)
-        assert_string_equal(smurf_train_preset_name(9 + rivals), smurf_rival_at_f32(rivals)->name);
-    assert_null(smurf_train_preset_name(9 + rivals));
+    size_t others = 0;
+    for (; smurf_model_class_at_f32(1 + others); others++) /* the first is SMURF, which is the default */
+        assert_string_equal(smurf_train_preset_name(9 + others), smurf_model_class_at_f32(1 + others)->name);
+    assert_null(smurf_train_preset_name(9 + others));
 }
 
 static void test_unknown_presets(void **state)
@@ -256,7 +256,8 @@ static void test_unknown_presets(void **state)
         char says[256];
         assert_int_equal(smurf_train_config_preset(&c, names[i], NULL, &err), SMURF_ERROR_ARGUMENT);
         snprintf(says, sizeof says,
-                 "there is no preset '%s': choose default, the name of a rival, or paper- or program- with ", names[i]);
+                 "there is no preset '%s': choose default, the name of another model, or paper- or program- with ",
+                 names[i]);
         assert_memory_equal(err.message, says, strlen(says));
         assert_memory_equal(&c, &before, sizeof c);
     }
@@ -573,7 +574,7 @@ static void test_load_believes_nothing(void **state)
         load_says(in_folder("m.safetensors"), SMURF_ERROR_INPUT, cases[i].says);
     }
     smurf_tensors_close(&file);
-    model->slab[model->model.head.type_c] = NAN;
+    model->slab[smurf_offsets(&model->model)->head.type_c] = NAN;
     save(model, "m.safetensors");
     load_says(in_folder("m.safetensors"), SMURF_ERROR_INPUT, "tensor 'type.bias' holds a value that is not finite");
     load_says(in_folder("none.safetensors"), SMURF_ERROR_IO, "cannot open");

@@ -13,7 +13,7 @@
 
 enum { WIDTH = 10, TYPES = 5, SEQUENCES = 6, POINTS = 8, PARTS = 4 };
 static const size_t lengths[SEQUENCES] = {30, 1, 0, 17, 55, 2};
-static const struct rival_config config = {.points = POINTS, .alpha = 1.5};
+static const struct loss_config config = {.points = POINTS, .alpha = 1.5};
 
 /* A case with its parameters in float. */
 struct subject {
@@ -23,11 +23,11 @@ struct subject {
 
 static void subject_init(struct subject *s)
 {
-    struct encoder_shape shape = {.types = TYPES, .width = WIDTH, .dropout = 0.2};
+    struct encoder_shape shape = {.types = TYPES, .width = WIDTH};
     struct encoder_shape any = {.types = TYPES, .width = 2, .heads = 1, .head_width = 1, .layers = 1, .inner = 1};
     model_case_init(&s->c, &any, PARAM_INTENSITY, lengths, SEQUENCES, 6);
     free(s->c.slab);
-    smurf_rival_init_f32(&s->c.model, &shape, &smurf_rival_nhp_f32);
+    smurf_model_init_f32(&s->c.model, &smurf_model_nhp_f32, &shape, PARAM_INTENSITY);
     model_case_start(&s->c, 6);
     s->slab = model_case_room(s->c.model.params.total, sizeof *s->slab);
     for (size_t i = 0; i < s->c.model.params.total; i++) s->slab[i] = (float)s->c.slab[i];
@@ -41,29 +41,29 @@ static void subject_release(struct subject *s)
 
 static float *workspace(const struct model_case *c, size_t *n)
 {
-    *n = smurf_rival_nhp_f32.memory(&c->model, &config, c->n, 1);
+    *n = smurf_model_nhp_f32.loss_memory(&c->model, &config, c->n, 1);
     return model_case_workspace(*n, sizeof(float));
 }
 
 /* Coefficients of all rows; freed by the caller. */
 static float *encoded(const struct subject *s, const struct model_case *c, int threads)
 {
-    struct op_run run = {threads, 1, 1};
+    struct op_run run = {threads, 1, 1, 0};
     struct batch batch = model_case_batch(c);
     size_t size;
     float *memory = workspace(c, &size), *out = model_case_workspace(c->n * PARTS * WIDTH, sizeof *out);
-    smurf_rival_nhp_f32.encode(&run, &c->model, &config, s->slab, &batch.input, memory, out);
+    smurf_model_nhp_f32.encode(&run, &c->model, s->slab, &batch.input, memory, out);
     free(memory);
     return out;
 }
 
 static struct loss loss_of(const struct subject *s, const struct model_case *c, int threads, float *grad)
 {
-    struct op_run run = {threads, 1, 1};
+    struct op_run run = {threads, 1, 1, 0.2}; /* it has no dropout */
     struct batch batch = model_case_batch(c);
     size_t size;
     float *memory = workspace(c, &size);
-    struct loss out = smurf_rival_nhp_f32.loss(&run, &c->model, &config, s->slab, &batch, memory, grad);
+    struct loss out = smurf_model_nhp_f32.loss(&run, &c->model, &config, s->slab, &batch, memory, grad);
     free(memory);
     return out;
 }
@@ -75,8 +75,8 @@ static void test_coefficients(void **state)
     (void)state;
     struct subject s;
     subject_init(&s);
-    assert_int_equal(smurf_rival_nhp_f32.coefficients(&s.c.model), PARTS * WIDTH);
-    assert_ptr_equal(smurf_rival_named_f32("nhp"), &smurf_rival_nhp_f32);
+    assert_int_equal(smurf_model_nhp_f32.coefficients(&s.c.model), PARTS * WIDTH);
+    assert_ptr_equal(smurf_model_class_named_f32("nhp"), &smurf_model_nhp_f32);
     subject_release(&s);
 }
 
@@ -204,6 +204,13 @@ static void test_extremes(void **state)
 /* Number of points: more than a run of the law's, and no multiple of it. */
 enum { GAPS = 77 };
 
+static struct law law_of(const struct subject *s, const float *c)
+{
+    static double memory[2048];
+    assert_true(smurf_model_nhp_f32.law_memory(&s->c.model) <= sizeof memory);
+    return smurf_model_nhp_f32.law(&s->c.model, s->slab, c, 0, 1, memory);
+}
+
 static void make_gaps(double *gap)
 {
     for (size_t i = 0; i < GAPS; i++) gap[i] = 0.01 + 0.07 * (double)i;
@@ -218,16 +225,16 @@ static void test_law(void **state)
     double gap[GAPS], lambda[GAPS], slope[GAPS], types[GAPS * TYPES], steepest = 0;
     make_gaps(gap);
     for (size_t row = 0; row < s.c.n; row += 7) {
-        struct rival_law self = {&s.c.model, s.slab, c + row * PARTS * WIDTH};
-        const struct law_class *law = smurf_rival_nhp_f32.law;
-        law->intensity(&self, gap, lambda, GAPS);
-        law->slope(&self, gap, slope, GAPS);
-        law->types(&self, gap, types, GAPS);
+        struct law of = law_of(&s, c + row * PARTS * WIDTH);
+        const struct law_class *law = of.class;
+        law->intensity(of.self, gap, lambda, GAPS);
+        law->slope(of.self, gap, slope, GAPS);
+        law->types(of.self, gap, types, GAPS);
         for (size_t i = 0; i < GAPS; i++) {
             double h = 1e-4, at[2] = {gap[i] - h, gap[i] + h}, sum = 0, alone;
             for (size_t k = 0; k < TYPES; k++) sum += types[i * TYPES + k];
-            law->intensity(&self, at, at, 2);
-            law->intensity(&self, &gap[i], &alone, 1);
+            law->intensity(of.self, at, at, 2);
+            law->intensity(of.self, &gap[i], &alone, 1);
             assert_true(lambda[i] > 0 && fabs(sum - lambda[i]) <= 1e-14 * lambda[i]);
             assert_true(alone == lambda[i]);
             assert_true(fabs(slope[i] - (at[1] - at[0]) / (2 * h)) <= 1e-6);
@@ -251,12 +258,12 @@ static void test_law_and_loss(void **state)
     double sum = 0, types[TYPES];
     for (size_t i = 0; i < s.c.n; i++) {
         const struct target *t = &s.c.target[i];
-        struct rival_law self = {&s.c.model, s.slab, c + i * PARTS * WIDTH};
+        struct law law = law_of(&s, c + i * PARTS * WIDTH);
         double integral = 0;
         for (size_t k = 0; k < MANY; k++) gap[k] = t->gap * ((double)k + 0.5) / MANY;
-        smurf_rival_nhp_f32.law->intensity(&self, gap, lambda, MANY);
+        law.class->intensity(law.self, gap, lambda, MANY);
         for (size_t k = 0; k < MANY; k++) integral += lambda[k] * t->gap / MANY;
-        smurf_rival_nhp_f32.law->types(&self, &t->gap, types, 1);
+        law.class->types(law.self, &t->gap, types, 1);
         sum += integral - (t->censored ? 0 : log(types[t->type]));
     }
     double loss = loss_of(&s, &s.c, 1, NULL).time;
@@ -273,13 +280,13 @@ static void test_law_extremes(void **state)
     subject_init(&s);
     float *c = encoded(&s, &s.c, 1);
     for (size_t k = 0; k < 3; k++) { /* as it is; steep; intensities of nothing */
-        const size_t *at = s.c.model.at;
-        for (size_t i = at[3]; k == 1 && i < at[3] + TYPES * WIDTH; i++) s.slab[i] *= 1000;
-        for (size_t i = at[4]; k == 2 && i < at[4] + TYPES; i++) s.slab[i] = -9;
-        struct rival_law self = {&s.c.model, s.slab, c + 9 * PARTS * WIDTH};
+        const struct param *weight = &s.c.model.params.entry[3], *scale = weight + 1;
+        for (size_t i = 0; k == 1 && i < weight->size; i++) s.slab[weight->at + i] *= 1000;
+        for (size_t i = 0; k == 2 && i < scale->size; i++) s.slab[scale->at + i] = -9;
+        struct law law = law_of(&s, c + 9 * PARTS * WIDTH);
         double lambda[5], slope[5];
-        smurf_rival_nhp_f32.law->intensity(&self, gap, lambda, 5);
-        smurf_rival_nhp_f32.law->slope(&self, gap, slope, 5);
+        law.class->intensity(law.self, gap, lambda, 5);
+        law.class->slope(law.self, gap, slope, 5);
         for (size_t i = 0; i < 5; i++) assert_true(isfinite(lambda[i]) && lambda[i] >= 0 && isfinite(slope[i]));
         assert_true(fabs(slope[4]) < 1e-290 && lambda[4] == lambda[3] && lambda[1] == lambda[0]);
     }
@@ -339,7 +346,7 @@ static void test_train_save_load(void **state)
     if (smurf_model_save(model, path, &err)) fail_msg("%s", err.message);
     if (smurf_model_load(&loaded, path, &err)) fail_msg("%s", err.message);
     unlink(path);
-    assert_ptr_equal(loaded->model.rival, &smurf_rival_nhp_f32);
+    assert_ptr_equal(loaded->model.class, &smurf_model_nhp_f32);
     predict(model, smurf_data_sequence(dev, 0), want);
     predict(loaded, smurf_data_sequence(dev, 0), got);
     assert_memory_equal(got, want, sizeof got);

@@ -5,6 +5,7 @@
 #include "train_case.h"
 
 #include "data/data.h"
+#include "model/smurf_class.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -399,7 +400,7 @@ static void test_loss_that_is_not_finite(void **state)
     assert_int_equal(smurf_trainer_best(t, &best), 0);
     end_epoch(t);
     do_step(t);
-    t->slab[SLAB_WEIGHT][t->frame->model.head.c] = NAN;
+    t->slab[SLAB_WEIGHT][smurf_offsets(&t->frame->model)->head.c] = NAN;
     assert_int_equal(smurf_trainer_epoch(t, &epoch, &err), SMURF_ERROR_INPUT);
     assert_int_equal(err.status, SMURF_ERROR_INPUT);
     assert_non_null(strstr(err.message, "not finite in epoch 2, step 2 of it (sequences "));
@@ -421,7 +422,7 @@ static void test_dev_loss_that_is_not_finite(void **state)
     end_epoch(t);
     while (!do_step(t)) {
     }
-    t->slab[SLAB_WEIGHT][t->frame->model.head.c] = INFINITY;
+    t->slab[SLAB_WEIGHT][smurf_offsets(&t->frame->model)->head.c] = INFINITY;
     for (int i = 0; i < 2; i++) {
         assert_int_equal(smurf_trainer_epoch(t, &epoch, &err), SMURF_ERROR_INPUT);
         assert_string_equal(err.message,

@@ -22,10 +22,9 @@ enum { STREAM_SAMPLE = 0x73616d70 };
 void smurf_forecast_free(smurf_forecast *f)
 {
     if (!f) return;
-    smurf_encoder_cache_release(&f->cache);
+    f->model->model.class->history->close(f->state);
     smurf_law_desk_release(&f->desk);
-    free(f->c.a), free(f->c.b), free(f->c.type_a), free(f->c.type_b);
-    free(f->time), free(f->type);
+    free(f->c), free(f->time), free(f->type);
     free(f);
 }
 
@@ -40,20 +39,16 @@ smurf_status smurf_forecast_new(smurf_forecast **out, const smurf_model *model, 
     *out = NULL;
     smurf_forecast *f = calloc(1, sizeof *f);
     if (!f) return smurf_fail_memory(err);
-    size_t width = model->model.shape.width,
-           own = model->model.rival ? model->model.rival->coefficients(&model->model) : 0;
-    size_t bytes = (own > width ? own : width) * sizeof(float);
+    const struct model_class *class = model->model.class;
     f->model = model;
     f->history = history;
-    f->c = (struct head_coefficients){malloc(bytes), malloc(bytes), malloc(bytes), malloc(bytes)};
+    f->c = malloc(class->coefficients(&model->model) * sizeof *f->c);
     f->room = window_room(model);
     f->time = malloc(f->room * sizeof *f->time);
     f->type = malloc(f->room * sizeof *f->type);
     smurf_status status = smurf_law_desk_init(&f->desk, model, err);
-    if (!status && !model->model.rival)
-        status = smurf_encoder_cache_init(&f->cache, &model->model, model->slab, history, err);
-    if (!status && (!f->c.a || !f->c.b || !f->c.type_a || !f->c.type_b || !f->time || !f->type))
-        status = smurf_fail_memory(err);
+    if (!status) status = class->history->open(&f->state, &model->model, model->slab, history, err);
+    if (!status && (!f->c || !f->time || !f->type)) status = smurf_fail_memory(err);
     if (status)
         smurf_forecast_free(f);
     else
@@ -63,7 +58,7 @@ smurf_status smurf_forecast_new(smurf_forecast **out, const smurf_model *model, 
 
 void smurf_forecast_clear(smurf_forecast *f, int64_t origin)
 {
-    if (!f->model->model.rival) smurf_encoder_cache_clear(&f->cache);
+    f->model->model.class->history->clear(f->state);
     f->events = f->start = 0;
     f->origin = origin;
     f->since = 0;
@@ -94,19 +89,12 @@ size_t smurf_forecast_events(const smurf_forecast *f)
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
-static void take_in(smurf_forecast *f, const float *h, double last)
+/* The coefficients are those of an event at `last`. */
+static void take_in(smurf_forecast *f, double last)
 {
-    const smurf_model *m = f->model;
-    smurf_head_forward_f32(&m->model.head, m->slab, m->model.shape.width, 0, 1, h, &f->c);
     f->last = last;
     f->since = 0;
     f->ready = false;
-}
-
-/* Whether the events of the window are kept beside the cache. */
-static bool keeps_events(const smurf_forecast *f)
-{
-    return f->model->config.context || f->model->model.rival;
 }
 
 /* Room for n events of a window. */
@@ -123,32 +111,10 @@ static smurf_status make_room(smurf_forecast *f, size_t n, smurf_error *err)
     return SMURF_OK;
 }
 
-/* A rival reads its window anew; the coefficients of the last event are kept. */
-static smurf_status fill_rival(smurf_forecast *f, const uint32_t *type, const double *seen, const float *gap, size_t n,
-                               double last, smurf_error *err)
-{
-    size_t own = f->model->model.rival->coefficients(&f->model->model), offset[2] = {0, n};
-    float *memory = malloc(smurf_model_encode_memory(f->model, n) * sizeof *memory);
-    float *all = malloc(n * own * sizeof *all);
-    smurf_status status = memory && all ? SMURF_OK : smurf_fail_memory(err);
-    if (!status) {
-        struct encoder_input input = {{1, offset}, n, type, seen, gap};
-        smurf_model_encode(f->model, &input, memory, &(struct head_coefficients){.a = all});
-        memcpy(f->c.a, all + (n - 1) * own, own * sizeof *all);
-        f->last = last;
-        f->since = 0;
-        f->ready = false;
-    }
-    free(memory);
-    free(all);
-    return status;
-}
-
 /* Reads the events of a window at once: one pass of the encoder. */
 static smurf_status fill(smurf_forecast *f, const double *time, const uint32_t *type, size_t n, smurf_error *err)
 {
     const smurf_sequence window = {.time = time, .type = type, .length = n, .origin = f->origin};
-    const float *h;
     double *seen = malloc(n * sizeof *seen);
     float *gap = malloc(n * sizeof *gap);
     smurf_status status = seen && gap ? SMURF_OK : smurf_fail_memory(err);
@@ -156,15 +122,10 @@ static smurf_status fill(smurf_forecast *f, const double *time, const uint32_t *
         seen[i] = smurf_view_time(&f->model->view, &window, i);
         gap[i] = smurf_view_gap(&f->model->view, &window, i);
     }
-    if (!status && f->model->model.rival) {
-        status = fill_rival(f, type, seen, gap, n, time[n - 1], err);
+    if (!status) status = f->model->model.class->history->fill(f->state, type, seen, gap, n, f->c, err);
+    if (!status) {
         f->first = time[0];
-    } else if (!status) {
-        status = smurf_encoder_cache_fill(&f->cache, type, seen, gap, n, &h, err);
-        if (!status) {
-            f->first = time[0];
-            take_in(f, h, time[n - 1]);
-        }
+        take_in(f, time[n - 1]);
     }
     free(seen);
     free(gap);
@@ -188,25 +149,24 @@ static smurf_status next_window(smurf_forecast *f, double time, uint32_t type, s
 /* One more event in the same window. */
 static smurf_status same_window(smurf_forecast *f, double time, uint32_t type, smurf_error *err)
 {
-    const float *h;
     const double near[2] = {f->last, time}, far[2] = {f->first, time};
     const smurf_sequence last = {.time = near, .length = 2, .origin = f->origin};
     const smurf_sequence whole = {.time = far, .length = 2, .origin = f->origin};
-    smurf_status status = smurf_encoder_cache_append(&f->cache, type, smurf_view_time(&f->model->view, &whole, 1),
-                                                     smurf_view_gap(&f->model->view, &last, 1), &h, err);
+    const struct view *view = &f->model->view;
+    smurf_status status = f->model->model.class->history->append(f->state, type, smurf_view_time(view, &whole, 1),
+                                                                 smurf_view_gap(view, &last, 1), f->c, err);
     if (status) return status;
     if (f->model->config.context) {
         f->time[f->events - f->start] = time;
         f->type[f->events - f->start] = type;
     }
-    take_in(f, h, time);
+    take_in(f, time);
     return SMURF_OK;
 }
 
 smurf_status smurf_forecast_push(smurf_forecast *f, double time, uint32_t type, smurf_error *err)
 {
-    bool begins =
-        f->events == 0 || f->model->model.rival || smurf_window_start(f->model->config.context, f->events) != f->start;
+    bool begins = f->events == 0 || smurf_window_start(f->model->config.context, f->events) != f->start;
     smurf_status status = begins ? next_window(f, time, type, err) : same_window(f, time, type, err);
     if (!status) f->events++;
     return status;
@@ -214,21 +174,13 @@ smurf_status smurf_forecast_push(smurf_forecast *f, double time, uint32_t type, 
 
 smurf_status smurf_forecast_copy(smurf_forecast *to, const smurf_forecast *from, smurf_error *err)
 {
-    const struct rival_class *rival = from->model->model.rival;
-    size_t width = from->model->model.shape.width, seen = rival ? 0 : smurf_encoder_cache_seen(&from->cache);
-    if (rival) {
-        memcpy(to->c.a, from->c.a, rival->coefficients(&from->model->model) * sizeof(float));
-    } else if (to->start != from->start || to->first != from->first || smurf_encoder_cache_seen(&to->cache) < seen ||
-               seen == 0 || !smurf_encoder_cache_rewind(&to->cache, seen)) {
-        smurf_status status = smurf_encoder_cache_copy(&to->cache, &from->cache, err);
-        if (status) return status;
-    }
-    if (!rival) memcpy(to->c.a, from->c.a, width * sizeof(float));
-    memcpy(to->c.b, from->c.b, width * sizeof(float));
-    memcpy(to->c.type_a, from->c.type_a, width / 2 * sizeof(float));
-    memcpy(to->c.type_b, from->c.type_b, width / 2 * sizeof(float));
-    if (keeps_events(from)) {
-        smurf_status status = make_room(to, from->events - from->start, err);
+    const struct model *model = &from->model->model;
+    bool branch = to->start == from->start && to->first == from->first;
+    smurf_status status = model->class->history->copy(to->state, from->state, branch, err);
+    if (status) return status;
+    memcpy(to->c, from->c, model->class->coefficients(model) * sizeof *to->c);
+    if (from->model->config.context) {
+        status = make_room(to, from->events - from->start, err);
         if (status) return status;
         memcpy(to->time, from->time, (from->events - from->start) * sizeof *to->time);
         memcpy(to->type, from->type, (from->events - from->start) * sizeof *to->type);
@@ -280,7 +232,7 @@ smurf_status smurf_forecast_read(smurf_forecast *f, const smurf_sequence *s, siz
     }
     if (status) return status;
     size_t start = smurf_window_start(f->model->config.context, events - 1), n = events - start;
-    if (keeps_events(f)) {
+    if (f->model->config.context) {
         status = make_room(f, n, err);
         if (status) return status;
         memcpy(f->time, s->time + start, n * sizeof *f->time);
@@ -309,7 +261,7 @@ smurf_status smurf_forecast_silence(smurf_forecast *f, double since, smurf_error
 static struct dist law_of_next(smurf_forecast *f)
 {
     if (!f->events) return smurf_empirical(&f->marginal, f->model->notes.marginal, MARGINAL_LEVELS);
-    if (!f->ready) smurf_law_desk_set(&f->desk, &f->c, 0);
+    if (!f->ready) smurf_law_desk_set(&f->desk, f->c);
     f->ready = true;
     return smurf_law_desk_dist(&f->desk, f->raw);
 }

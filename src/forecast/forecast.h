@@ -5,20 +5,18 @@
 #define SMURF_FORECAST_FORECAST_H
 
 #include "forecast/model_predictor.h"
-#include "model/encoder_cache.h"
 
 struct smurf_forecast {
     const smurf_model *model;
-    struct encoder_cache cache;
-    struct head_coefficients c; /* of the last event */
+    void *state; /* events as the model keeps them (model/history.h) */
+    float *c;    /* coefficients of the last event */
     struct law_desk desk;
     size_t events;
     size_t history; /* as asked for */
     int64_t origin;
     double first, last; /* times of events, relative to origin: of the window's first, and of the last */
     size_t start;       /* the event the window begins with; 0 where the model has no context */
-    double *time; /* (room) events since then, where the model has a context, to begin the next window with, or is a
-                     rival, which has no cache and reads them all again */
+    double *time;       /* (room) events since then, where the model has a context, to begin the next window with */
     uint32_t *type;
     size_t room;
     double since; /* silence after the last one; 0: none */

@@ -9,27 +9,22 @@
 
 /* ---- One law --------------------------------------------------------------------------------- */
 
-/* Several scales of noise act like one of their mean square. */
-double smurf_model_noise(const smurf_train_config *c)
+double smurf_model_noise(const smurf_train_config *settings)
 {
-    double sum = 0;
-    int n = 0;
-    for (; strcmp(c->objective, "dsm") == 0 && n < SMURF_SIGMAS && c->sigma[n] > 0; n++)
-        sum += c->sigma[n] * c->sigma[n];
-    return n ? sqrt(sum / n) : 0;
+    const struct objective_class *objective = smurf_objective_named_f32(settings->objective);
+    return objective->noise ? objective->noise(settings) : 0;
 }
 
 smurf_status smurf_law_desk_init(struct law_desk *desk, const smurf_model *model, smurf_error *err)
 {
     *desk = (struct law_desk){.model = model,
                               .sigma = smurf_model_noise(&model->config),
-                              .mass = strcmp(model->config.objective, "mle") == 0 ? EXACT_REST : EXACT_ONE};
-    desk->memory = malloc(smurf_gap_law_memory(&model->model) * sizeof *desk->memory);
-    desk->type_scratch = malloc(smurf_gap_law_type_scratch(&model->model, TYPE_POINTS) * sizeof *desk->type_scratch);
+                              .mass = smurf_objective_named_f32(model->config.objective)->mass};
+    desk->memory = malloc(model->model.class->law_memory(&model->model));
     desk->type_rows = model->types < 10000 ? TYPE_POINTS : 8;
     desk->type_room = malloc(desk->type_rows * model->types * sizeof *desk->type_room);
     smurf_status status = smurf_exact_init(&desk->exact, err);
-    if (!status && (!desk->memory || !desk->type_scratch || !desk->type_room)) status = smurf_fail_memory(err);
+    if (!status && (!desk->memory || !desk->type_room)) status = smurf_fail_memory(err);
     if (status) smurf_law_desk_release(desk);
     return status;
 }
@@ -37,23 +32,16 @@ smurf_status smurf_law_desk_init(struct law_desk *desk, const smurf_model *model
 void smurf_law_desk_release(struct law_desk *desk)
 {
     free(desk->memory);
-    free(desk->type_scratch);
     free(desk->type_room);
     smurf_exact_release(&desk->exact);
     *desk = (struct law_desk){0};
 }
 
-void smurf_law_desk_set(struct law_desk *desk, const struct head_coefficients *c, size_t i)
+void smurf_law_desk_set(struct law_desk *desk, const float *c)
 {
     const smurf_model *m = desk->model;
     desk->built = false;
-    if (m->model.rival) {
-        const float *own = (const float *)c->a + i * m->model.rival->coefficients(&m->model);
-        desk->rival_law = (struct rival_law){&m->model, m->slab, own};
-        desk->law = (struct law){m->model.rival->law, &desk->rival_law, m->types, m->low, m->high};
-        return;
-    }
-    desk->law = smurf_gap_law(&desk->gap_law, &m->model, m->slab, c, i, m->low, m->high, desk->memory);
+    desk->law = m->model.class->law(&m->model, m->slab, c, m->low, m->high, desk->memory);
 }
 
 struct dist smurf_law_desk_dist(struct law_desk *desk, int raw)
@@ -69,22 +57,6 @@ struct dist smurf_law_desk_dist(struct law_desk *desk, int raw)
     return smurf_recalibrated(&desk->recalibrated, dist, &m->notes.map);
 }
 
-/* From a classifier, or shares of the intensities. */
-static void rival_types(struct law_desk *desk, const double *y, double *out, size_t n)
-{
-    const smurf_model *m = desk->model;
-    if (m->model.rival->types) {
-        m->model.rival->types(&desk->rival_law, y, out, n);
-        return;
-    }
-    m->model.rival->law->types(&desk->rival_law, y, out, n);
-    for (size_t i = 0; i < n; i++) {
-        double sum = 0, *row = out + i * m->types;
-        for (uint32_t k = 0; k < m->types; k++) sum += row[k];
-        for (uint32_t k = 0; k < m->types; k++) row[k] = sum > 0 ? row[k] / sum : 1.0 / m->types;
-    }
-}
-
 /* Gaps before or beyond what the law knows have the types of its ends. */
 void smurf_law_desk_types(struct law_desk *desk, const double *gap, double *out, size_t n)
 {
@@ -94,10 +66,7 @@ void smurf_law_desk_types(struct law_desk *desk, const double *gap, double *out,
         size_t part = n - i < TYPE_POINTS ? n - i : TYPE_POINTS;
         for (size_t j = 0; j < part; j++)
             y[j] = fmin(fmax(smurf_scale_forward(&m->view.scale, gap[i + j]), m->low), m->high);
-        if (m->model.rival)
-            rival_types(desk, y, out + i * m->types, part);
-        else
-            smurf_gap_law_types(&desk->gap_law, y, out + i * m->types, part, desk->type_scratch);
+        m->model.class->types(&desk->law, y, out + i * m->types, part);
     }
 }
 
@@ -113,36 +82,6 @@ void smurf_law_desk_mean_types(struct law_desk *desk, const double *gap, size_t 
     }
 }
 
-/* ---- Coefficients ---------------------------------------------------------------------------- */
-
-static struct model without_dropout(const smurf_model *m)
-{
-    struct model still = m->model;
-    still.shape.dropout = 0;
-    return still;
-}
-
-size_t smurf_model_encode_memory(const smurf_model *m, size_t n)
-{
-    struct model still = without_dropout(m);
-    struct rival_config config = smurf_rival_config(&m->config);
-    return still.rival ? still.rival->memory(&still, &config, n, 1) : smurf_encoder_memory_f32(&still.shape, n, 1);
-}
-
-void smurf_model_encode(const smurf_model *m, const struct encoder_input *input, float *memory,
-                        const struct head_coefficients *out)
-{
-    struct model still = without_dropout(m);
-    struct op_run run = {1, 0, 0};
-    if (still.rival) {
-        struct rival_config config = smurf_rival_config(&m->config);
-        still.rival->encode(&run, &still, &config, m->slab, input, memory, out->a);
-        return;
-    }
-    const float *h = smurf_encoder_forward_f32(&run, &still.shape, &still.encoder, m->slab, input, memory);
-    smurf_head_forward_f32(&still.head, m->slab, still.shape.width, 0, input->n, h, out);
-}
-
 /* ---- A sequence ------------------------------------------------------------------------------ */
 
 struct desk {
@@ -150,7 +89,7 @@ struct desk {
     uint32_t *type;
     double *time;
     float *gap, *memory;
-    struct head_coefficients c;
+    float *c;        /* coefficients of all events */
     size_t *offset;  /* (windows + 1): where windows begin in the arrays above */
     size_t *seen_at; /* (events): where the law of each event lies */
     size_t row;      /* whose law is set; SIZE_MAX: none */
@@ -168,8 +107,7 @@ static void desk_free(void *desk)
     if (!d) return;
     smurf_law_desk_release(&d->law);
     free(d->type), free(d->time), free(d->gap), free(d->memory);
-    free(d->c.a), free(d->c.b), free(d->c.type_a), free(d->c.type_b);
-    free(d->offset), free(d->seen_at);
+    free(d->c), free(d->offset), free(d->seen_at);
     free(d);
 }
 
@@ -177,20 +115,17 @@ static void *desk_new(const void *self, size_t events)
 {
     const smurf_model *m = self;
     struct desk *d = calloc(1, sizeof *d);
-    size_t n = (events ? events : 1) + windows_of(m, events) * m->config.context, width = m->model.shape.width;
+    size_t n = (events ? events : 1) + windows_of(m, events) * m->config.context;
     if (!d) return NULL;
     d->offset = malloc((windows_of(m, events) + 1) * sizeof *d->offset);
     d->seen_at = malloc((events + 1) * sizeof *d->seen_at);
     d->type = malloc(n * sizeof *d->type);
     d->time = malloc(n * sizeof *d->time);
     d->gap = malloc(n * sizeof *d->gap);
-    d->memory = malloc(smurf_model_encode_memory(m, n) * sizeof *d->memory);
-    if (m->model.rival && m->model.rival->coefficients(&m->model) > width)
-        width = m->model.rival->coefficients(&m->model);
-    d->c = (struct head_coefficients){malloc(n * width * sizeof(float)), malloc(n * width * sizeof(float)),
-                                      malloc(n * width * sizeof(float)), malloc(n * width * sizeof(float))};
-    if (!smurf_law_desk_init(&d->law, m, NULL) && d->type && d->time && d->gap && d->memory && d->c.a && d->c.b &&
-        d->c.type_a && d->c.type_b && d->offset && d->seen_at)
+    d->memory = malloc(m->model.class->encode_memory(&m->model, n, 1) * sizeof *d->memory);
+    d->c = malloc(n * m->model.class->coefficients(&m->model) * sizeof *d->c);
+    if (!smurf_law_desk_init(&d->law, m, NULL) && d->type && d->time && d->gap && d->memory && d->c && d->offset &&
+        d->seen_at)
         return d;
     desk_free(d);
     return NULL;
@@ -226,33 +161,31 @@ static void read_sequence(const void *self, void *desk, const smurf_sequence *s)
     }
     if (n == 0) return;
     struct encoder_input input = {{windows, d->offset}, n, d->type, d->time, d->gap};
-    smurf_model_encode(m, &input, d->memory, &d->c);
+    m->model.class->encode(&(struct op_run){.threads = 1}, &m->model, m->slab, &input, d->memory, d->c);
 }
 
-static struct desk *at_row(void *desk, size_t row)
+static struct desk *at_row(const smurf_model *m, void *desk, size_t row)
 {
     struct desk *d = desk;
-    if (d->row != row) smurf_law_desk_set(&d->law, &d->c, d->seen_at[row]);
+    if (d->row != row) smurf_law_desk_set(&d->law, d->c + d->seen_at[row] * m->model.class->coefficients(&m->model));
     d->row = row;
     return d;
 }
 
 static struct dist dist_of(const void *self, void *desk, size_t row, int raw)
 {
-    (void)self;
-    return smurf_law_desk_dist(&at_row(desk, row)->law, raw);
+    return smurf_law_desk_dist(&at_row(self, desk, row)->law, raw);
 }
 
 static void types_of(const void *self, void *desk, size_t row, const double *gap, double *out, size_t n)
 {
-    (void)self;
-    smurf_law_desk_types(&at_row(desk, row)->law, gap, out, n);
+    smurf_law_desk_types(&at_row(self, desk, row)->law, gap, out, n);
 }
 
 static struct law law_of(const void *self, void *desk, size_t row, const smurf_scale **scale)
 {
     *scale = &((const smurf_model *)self)->view.scale;
-    return at_row(desk, row)->law.law;
+    return at_row(self, desk, row)->law.law;
 }
 
 static const struct predictor_class class = {"smurf", desk_new, desk_free, read_sequence, dist_of, types_of, law_of};

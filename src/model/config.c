@@ -1,8 +1,7 @@
 /* config.c - see config.h. Adding a setting is one field in smurf.h and one line in the table below. */
 #include "model/config.h"
 
-#include "model/objectives.h"
-#include "model/rival.h"
+#include "model/model_class.h"
 
 #include "data/number.h"
 
@@ -28,7 +27,7 @@ struct setting {
 #define WORD(name) #name " "
 /* clang-format off */
 static const struct setting settings[] = {
-    {"model", SETTING_WORD, AT(model), 0, 0, "smurf " RIVALS(WORD), "kind of model, one of: smurf " RIVALS(WORD)},
+    {"model", SETTING_WORD, AT(model), 0, 0, MODELS(WORD), "kind of model, one of: " MODELS(WORD)},
     {"width", SETTING_COUNT, AT(width), 2, 4096, NULL, "width of the encoder, an even number"},
     {"heads", SETTING_COUNT, AT(heads), 1, 256, NULL, "attention heads"},
     {"head-width", SETTING_COUNT, AT(head_width), 1, 128, NULL, "width of an attention head"},
@@ -43,11 +42,11 @@ static const struct setting settings[] = {
     {"head", SETTING_CHOICE, AT(score), 0, 0, "intensity score", "what the head gives: intensity or score"},
     {"scale", SETTING_CHOICE, AT(scale), 0, 0, "none mean log", "time scale: none, mean or log"},
     {"objective", SETTING_WORD, AT(objective), 0, 0, OBJECTIVES(WORD), "what is minimised, one of: " OBJECTIVES(WORD)},
-    {"points", SETTING_COUNT, AT(points), 1, 512, NULL, "dsm: perturbations of each event; thp, nce: draws of the integral"},
-    {"nodes", SETTING_COUNT, AT(nodes), 2, 256, NULL, "mle: nodes of the quadrature"},
-    {"sigma", SETTING_LIST, AT(sigma), 1e-6, 1e3, NULL, "dsm: noise on the scaled axis; several separated by commas; auto: chosen on dev"},
-    {"noise", SETTING_CHOICE, AT(multiplicative), 0, 0, "additive multiplicative", "dsm: additive or multiplicative"},
-    {"gradient", SETTING_CHOICE, AT(stop_gradient), 0, 0, "full stop", "dsm: full, or stop at lambda'/lambda"},
+    {"points", SETTING_COUNT, AT(points), 1, 512, NULL, "perturbations of each event (score matching with noise), or draws of the integral (models with a loss of their own)"},
+    {"nodes", SETTING_COUNT, AT(nodes), 2, 256, NULL, "nodes of the quadrature (likelihood)"},
+    {"sigma", SETTING_LIST, AT(sigma), 1e-6, 1e3, NULL, "noise on the scaled axis (score matching with noise); several separated by commas; auto: chosen on dev"},
+    {"noise", SETTING_CHOICE, AT(multiplicative), 0, 0, "additive multiplicative", "additive or multiplicative"},
+    {"gradient", SETTING_CHOICE, AT(stop_gradient), 0, 0, "full stop", "of score matching with noise: full, or stop at lambda'/lambda"},
     {"alpha", SETTING_NUMBER, AT(alpha), 0, 1e6, NULL, "weight of the objective beside the type loss"},
     {"smoothing", SETTING_NUMBER, AT(smoothing), 0, 0.99, NULL, "of type labels"},
     {"type-loss", SETTING_CHOICE, AT(type_at_truth), 0, 0, "perturbed truth", "at the perturbed gaps or at the truth"},
@@ -104,9 +103,17 @@ smurf_train_config smurf_train_config_copy(const smurf_train_config *given)
     return config;
 }
 
-struct rival_config smurf_rival_config(const smurf_train_config *c)
+void smurf_loss_config(struct loss_config *out, const smurf_train_config *c, double low)
 {
-    return (struct rival_config){.points = c->points, .alpha = c->alpha, .smoothing = c->smoothing, .offset = 1};
+    *out = (struct loss_config){.alpha = c->alpha,
+                                .smoothing = c->smoothing,
+                                .points = c->points,
+                                .objective = {.class = smurf_objective_named_f32(c->objective),
+                                              .param = c->score ? PARAM_SCORE : PARAM_INTENSITY,
+                                              .low = low,
+                                              .log_axis = c->scale == SMURF_SCALE_LOG},
+                                .type_at_truth = c->type_at_truth != 0};
+    out->objective.class->prepare(c, &out->objective);
 }
 
 /* ---- By name --------------------------------------------------------------------------------- */
@@ -266,6 +273,25 @@ smurf_status smurf_train_config_get(const smurf_train_config *config, const char
 
 /* ---- Checking -------------------------------------------------------------------------------- */
 
+/* Whether model, scale, objective and head go together. */
+static smurf_status check_model(const smurf_train_config *c, smurf_error *err)
+{
+    const struct model_class *model = smurf_model_class_named_f32(c->model);
+    const struct objective_class *objective = smurf_objective_named_f32(c->objective);
+    smurf_train_config usual;
+    smurf_train_config_init(&usual);
+    if (!(model->scales & 1u << c->scale))
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "model %s runs in mean time: use scale mean (preset %s does)",
+                          c->model, c->model);
+    if (!model->objectives && strcmp(c->objective, usual.objective) != 0)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "model %s has a loss of its own: leave out objective %s", c->model,
+                          c->objective);
+    if (objective->intensity && c->score)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "objective %s needs an intensity: leave out head=score",
+                          c->objective);
+    return objective->check ? objective->check(c, err) : SMURF_OK;
+}
+
 smurf_status smurf_train_config_check(const smurf_train_config *given, smurf_error *err)
 {
     smurf_train_config c = smurf_train_config_copy(given), again = c;
@@ -276,20 +302,8 @@ smurf_status smurf_train_config_check(const smurf_train_config *given, smurf_err
         if (status) return status;
     }
     if (c.width % 2) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "width %zu must be even", c.width);
-    bool rival = strcmp(c.model, "smurf") != 0;
-    if (rival && c.scale != SMURF_SCALE_MEAN)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "model %s runs in mean time: use scale mean (preset %s does)",
-                          c.model, c.model);
-    if (rival && strcmp(c.objective, "mle") != 0)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "model %s has a loss of its own: leave out objective %s", c.model,
-                          c.objective);
-    bool mle = strcmp(c.objective, "mle") == 0, dsm = strcmp(c.objective, "dsm") == 0;
-    if (mle && c.score)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "objective mle needs an intensity: leave out head=score");
-    if (dsm && c.multiplicative && c.scale == SMURF_SCALE_LOG)
-        return smurf_fail(
-            err, SMURF_ERROR_ARGUMENT,
-            "multiplicative noise needs gaps above 0: use scale none or mean (log time has additive noise)");
+    smurf_status status = check_model(&c, err);
+    if (status) return status;
     if (!(c.rate > 0)) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "rate must be above 0");
     return SMURF_OK;
 }

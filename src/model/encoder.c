@@ -112,7 +112,7 @@ enum drop { DROP_ATTENTION, DROP_OUT, DROP_INNER, DROP_OUTER, DROPS };
 
 static struct op_dropout drop_of(const struct pass *p, size_t layer, enum drop which)
 {
-    return (struct op_dropout){p->s->dropout, layer * DROPS + which};
+    return (struct op_dropout){p->run->dropout, layer * DROPS + which};
 }
 
 /* x (r x c, rows apart at ld) times factor (r x c). */
@@ -189,10 +189,9 @@ static void start_rows(const struct pass *p, const struct encoder_input *input, 
     real *x = p->m->x + i0 * d;
     OP(temporal_forward)(n, d, input->time + i0, p->m->z + i0 * d);
     OP(embed_forward)(n, d, input->type + i0, p->slab + p->at->embedding, x);
-    if (p->s->gap_feature)
-        OP(gap_feature_forward)
-        (n, d, GAP_UNITS, (const real *)input->gap + i0, p->slab + p->at->gap_v, p->slab + p->at->gap_c,
-         p->slab + p->at->gap_table, p->m->gap_h + i0 * GAP_UNITS, x);
+    if (p->s->gap_feature) OP(gap_feature_forward)
+    (n, d, GAP_UNITS, (const real *)input->gap + i0, p->slab + p->at->gap_v, p->slab + p->at->gap_c,
+     p->slab + p->at->gap_table, p->m->gap_h + i0 * GAP_UNITS, x);
 }
 
 /* All layers; the first one's input is x, or what becomes of the events where x is NULL. */
@@ -212,10 +211,9 @@ static const real *all_layers(const struct pass *p, const struct encoder_input *
                 start_rows(p, input, i0, n);
             if (l < shape->layers) project_rows(p, l, i0, n, in + i0 * d);
         }
-        if (l < shape->layers)
-            OP(attention_forward)
-            (p->run, &input->rows, shape->heads, shape->head_width, drop_of(p, l, DROP_ATTENTION), m->layer[l].q,
-             m->layer[l].k, m->layer[l].v, m->layer[l].o, m->layer[l].lse, m->scratch);
+        if (l < shape->layers) OP(attention_forward)
+        (p->run, &input->rows, shape->heads, shape->head_width, drop_of(p, l, DROP_ATTENTION), m->layer[l].q,
+         m->layer[l].k, m->layer[l].v, m->layer[l].o, m->layer[l].lse, m->scratch);
     }
     return m->x;
 }

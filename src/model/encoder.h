@@ -6,7 +6,7 @@
  *         x1 = norm(in + drop(attention(in) Wo^T + bo))
  *         x  = norm(x1 + drop(drop(f(x1 W1^T + b1)) W2^T + b2))
  *
- * z(t) is added to the input of every layer. Compiled for float and for double (op.h).
+ * z(t) is added to the input of every layer. drop(): dropout at the rate of the run (op.h).
  */
 #ifndef SMURF_MODEL_ENCODER_H
 #define SMURF_MODEL_ENCODER_H
@@ -21,7 +21,6 @@ enum { GAP_UNITS = 16, LAYERS_MOST = 24 };
 struct encoder_shape {
     size_t types, width, heads, head_width, layers, inner;
     enum activation activation;
-    double dropout;
     bool gap_feature;
 };
 

@@ -7,6 +7,7 @@
  */
 #include "model/encoder_cache.h"
 
+#include "model/smurf_class.h"
 #include "op/embed.h"
 #include "op/linear.h"
 #include "op/norm.h"
@@ -229,7 +230,7 @@ static const float *advance(struct encoder_cache *cache, const uint32_t *type, c
                             size_t n)
 {
     const struct encoder_shape *s = &cache->model->shape;
-    const struct pass p = {cache, s, &cache->model->encoder, lay_out(s, n, cache->work), cache->seen, n};
+    const struct pass p = {cache, s, &smurf_offsets(cache->model)->encoder, lay_out(s, n, cache->work), cache->seen, n};
     start_rows(&p, type, time, gap);
     for (size_t l = 0; l < s->layers; l++) {
         size_t from = l + 1 < s->layers ? 0 : n - 1;

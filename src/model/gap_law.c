@@ -11,11 +11,11 @@
 #include "model/gap_law.h"
 
 #include "base/clones.h"
+#include "model/smurf_class.h"
 #include "op/softplus.h"
 #include "op/type_head.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Points are handled in runs of this many, whose sums live on the stack. */
 enum { RUN = 64 };
@@ -104,19 +104,40 @@ static void score(const void *self, const double *y, double *out, size_t n)
     }
 }
 
+/* ---- Types ----------------------------------------------------------------------------------- */
+
+/* Probabilities of the types, out (n x types), given that the event comes at y[i]; n <= TYPE_POINTS. */
+static void shares(const struct gap_law *l, const double *y, double *out, size_t n)
+{
+    const struct head_params *at = &smurf_offsets(l->model)->head;
+    size_t count = l->model->shape.types, half = l->model->shape.width / 2;
+    float *tau = l->scratch, *h = tau + n, *logits = h + half * n;
+    for (size_t i = 0; i < n; i++) tau[i] = (float)y[i];
+    smurf_type_head_forward_f32(count, half, l->type_a, l->type_b, l->slab + at->type_w, l->slab + at->type_c, tau, n,
+                                h, logits);
+    for (size_t i = 0; i < n; i++) {
+        double most = -HUGE_VAL, sum = 0, *row = out + i * count;
+        for (size_t k = 0; k < count; k++) most = logits[k * n + i] > most ? logits[k * n + i] : most;
+        for (size_t k = 0; k < count; k++) sum += row[k] = exp(logits[k * n + i] - most);
+        for (size_t k = 0; k < count; k++) row[k] /= sum;
+    }
+}
+
+void smurf_gap_law_types(const struct law *law, const double *y, double *out, size_t n)
+{
+    shares(law->self, y, out, n);
+}
+
 static void types(const void *self, const double *y, double *out, size_t n)
 {
     const struct gap_law *l = self;
     size_t count = l->model->shape.types;
-    float *scratch = malloc(smurf_gap_law_type_scratch(l->model, 1) * sizeof *scratch);
     for (size_t i = 0; i < n; i++) {
         double lambda = 1;
         if (l->model->param == PARAM_INTENSITY) intensity(l, &y[i], &lambda, 1);
-        if (scratch) smurf_gap_law_types(l, &y[i], out + i * count, 1, scratch);
-        for (size_t k = 0; k < count; k++)
-            out[i * count + k] = scratch ? out[i * count + k] * lambda : lambda / (double)count;
+        shares(l, &y[i], out + i * count, 1);
+        for (size_t k = 0; k < count; k++) out[i * count + k] *= lambda;
     }
-    free(scratch);
 }
 
 static const struct law_class intensity_class = {
@@ -174,56 +195,42 @@ static void log_density(const void *self, const double *y, double *out, size_t n
 static const struct law_class score_class = {
     .name = "score head", .score = score_itself, .types = types, .log_density = log_density};
 
-/* ---- Types ----------------------------------------------------------------------------------- */
-
-size_t smurf_gap_law_type_scratch(const struct model *model, size_t n)
-{
-    return n * (1 + model->shape.width / 2 + model->shape.types);
-}
-
-void smurf_gap_law_types(const struct gap_law *l, const double *y, double *out, size_t n, float *scratch)
-{
-    const struct head_params *at = &l->model->head;
-    size_t count = l->model->shape.types, half = l->model->shape.width / 2;
-    float *tau = scratch, *h = tau + n, *logits = h + half * n;
-    for (size_t i = 0; i < n; i++) tau[i] = (float)y[i];
-    smurf_type_head_forward_f32(count, half, l->type_a, l->type_b, l->slab + at->type_w, l->slab + at->type_c, tau, n,
-                                h, logits);
-    for (size_t i = 0; i < n; i++) {
-        double most = -HUGE_VAL, sum = 0, *row = out + i * count;
-        for (size_t k = 0; k < count; k++) most = logits[k * n + i] > most ? logits[k * n + i] : most;
-        for (size_t k = 0; k < count; k++) sum += row[k] = exp(logits[k * n + i] - most);
-        for (size_t k = 0; k < count; k++) row[k] /= sum;
-    }
-}
-
 /* ---- Setting up ------------------------------------------------------------------------------- */
+
+static size_t scratch_size(const struct model *model)
+{
+    return TYPE_POINTS * (1 + model->shape.width / 2 + model->shape.types);
+}
 
 size_t smurf_gap_law_memory(const struct model *model)
 {
-    return 3 * model->shape.width;
+    return sizeof(struct gap_law) + 3 * model->shape.width * sizeof(double) + scratch_size(model) * sizeof(float);
 }
 
-struct law smurf_gap_law(struct gap_law *out, const struct model *model, const float *slab,
-                         const struct head_coefficients *c, size_t i, double lo, double hi, double *memory)
+struct law smurf_gap_law(const struct model *model, const float *slab, const float *c, double low, double high,
+                         void *memory)
 {
-    size_t d = model->shape.width, half = d / 2;
-    const float *a = (const float *)c->a + i * d, *b = (const float *)c->b + i * d, *w = slab + model->head.w;
-    *out = (struct gap_law){.model = model,
-                            .slab = slab,
-                            .width = d,
-                            .two_a = memory,
-                            .two_b = memory + d,
-                            .w = memory + 2 * d,
-                            .c = (double)slab[model->head.c],
-                            .type_a = (const float *)c->type_a + i * half,
-                            .type_b = (const float *)c->type_b + i * half};
+    struct gap_law *l = memory;
+    const struct head_params *at = &smurf_offsets(model)->head;
+    const float *a = c, *b = c + model->shape.width, *w = slab + at->w;
+    size_t d = model->shape.width;
+    double *vectors = (double *)(void *)(l + 1);
+    *l = (struct gap_law){.model = model,
+                          .slab = slab,
+                          .width = d,
+                          .two_a = vectors,
+                          .two_b = vectors + d,
+                          .w = vectors + 2 * d,
+                          .c = (double)slab[at->c],
+                          .type_a = c + 2 * d,
+                          .type_b = c + 2 * d + d / 2,
+                          .scratch = (float *)(void *)(vectors + 3 * d)};
     for (size_t k = 0; k < d; k++) {
-        out->two_a[k] = 2 * (double)a[k];
-        out->two_b[k] = 2 * (double)b[k];
-        out->w[k] = (double)w[k];
-        out->c += (double)w[k];
+        l->two_a[k] = 2 * (double)a[k];
+        l->two_b[k] = 2 * (double)b[k];
+        l->w[k] = (double)w[k];
+        l->c += (double)w[k];
     }
     const struct law_class *class = model->param == PARAM_INTENSITY ? &intensity_class : &score_class;
-    return (struct law){class, out, (uint32_t)model->shape.types, lo, hi};
+    return (struct law){class, l, (uint32_t)model->shape.types, low, high};
 }

@@ -12,7 +12,7 @@
 #include "law/law.h"
 #include "model/model.h"
 
-/* The coefficients of one event. Memory is the caller's: smurf_gap_law_memory doubles. */
+/* What the law of one event points to, at the start of its memory. */
 struct gap_law {
     const struct model *model;
     const float *slab;
@@ -20,17 +20,14 @@ struct gap_law {
     double *two_a, *two_b, *w;    /* (width): 2a, 2b, w */
     double c;                     /* c + sum of w */
     const float *type_a, *type_b; /* (width/2) */
+    float *scratch;               /* for types at TYPE_POINTS points */
 };
 
+/* As in struct model_class. */
 size_t smurf_gap_law_memory(const struct model *model);
-
-/* Sets up the law of row i of the coefficients. */
-struct law smurf_gap_law(struct gap_law *out, const struct model *model, const float *slab,
-                         const struct head_coefficients *c, size_t i, double lo, double hi, double *memory);
-
-/* Probabilities of the types, out (n x types), given that the event comes at y[i]. scratch:
-   smurf_gap_law_type_scratch floats for n points. */
-size_t smurf_gap_law_type_scratch(const struct model *model, size_t n);
-void smurf_gap_law_types(const struct gap_law *law, const double *y, double *out, size_t n, float *scratch);
+struct law smurf_gap_law(const struct model *model, const float *slab, const float *c, double low, double high,
+                         void *memory);
+/* By the type head. */
+void smurf_gap_law_types(const struct law *law, const double *y, double *out, size_t n);
 
 #endif

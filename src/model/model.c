@@ -1,14 +1,7 @@
-/* model.c - the table of a SMURF model's parameters, and events as it sees them. See model.h. */
+/* model.c - events as a model sees them. See model.h. */
 #include "model/model.h"
 
 #include <math.h>
-
-void smurf_model_init(struct model *model, const struct encoder_shape *shape, enum parametrisation param)
-{
-    *model = (struct model){.shape = *shape, .param = param};
-    smurf_encoder_params(shape, &model->params, &model->encoder);
-    smurf_head_params(shape->types, shape->width, &model->params, &model->head);
-}
 
 double smurf_view_time(const struct view *view, const smurf_sequence *s, size_t i)
 {

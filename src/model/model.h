@@ -1,5 +1,5 @@
 /*
- * model.h - a model: shapes, the table of its parameters, where each one is; and how it sees events.
+ * model.h - a model: its class, its shape and the table of its parameters; and how it sees events.
  */
 #ifndef SMURF_MODEL_MODEL_H
 #define SMURF_MODEL_MODEL_H
@@ -7,21 +7,19 @@
 #include "model/encoder.h"
 #include "model/head.h"
 
-enum { MODEL_OFFSETS = 64 };
+#include <stddef.h>
+
+enum { MODEL_OWN = 6144 };
 
 /* Const in use. */
 struct model {
-    const struct rival_class *rival; /* NULL: SMURF */
+    const struct model_class *class;
     struct encoder_shape shape;
     enum parametrisation param;
     struct params params;
-    struct encoder_params encoder;
-    struct head_params head;
-    size_t at[MODEL_OFFSETS]; /* a rival's own parameters */
+    /* Where the class finds its parameters: a struct of its own, of up to MODEL_OWN bytes. */
+    _Alignas(max_align_t) unsigned char own[MODEL_OWN];
 };
-
-/* Fills the table of SMURF for a shape. */
-void smurf_model_init(struct model *model, const struct encoder_shape *shape, enum parametrisation param);
 
 /* How events are shown to the model, fitted on train. */
 struct view {

@@ -8,7 +8,7 @@
 
 #include "data/data.h"
 #include "model/config.h"
-#include "model/rival.h"
+#include "model/model_class.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -239,13 +239,9 @@ void smurf_model_shape(smurf_model *m)
                                   c->layers,
                                   c->inner,
                                   c->relu ? ACTIVATION_RELU : ACTIVATION_GELU,
-                                  c->dropout,
                                   c->gap_feature != 0};
-    const struct rival_class *rival = smurf_rival_named_f32(c->model);
-    if (rival)
-        smurf_rival_init_f32(&m->model, &shape, rival);
-    else
-        smurf_model_init(&m->model, &shape, c->score ? PARAM_SCORE : PARAM_INTENSITY);
+    smurf_model_init_f32(&m->model, smurf_model_class_named_f32(c->model), &shape,
+                         c->score ? PARAM_SCORE : PARAM_INTENSITY);
 }
 
 static smurf_status read_json(smurf_model *m, const json_t *json, const char *file, smurf_error *err)

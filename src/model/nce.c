@@ -1,5 +1,5 @@
 /*
- * nce.c - NCE-TPP, a rival: THP intensities lambda_p, trained to tell events from noise instead of by likelihood.
+ * nce.c - NCE-TPP: THP intensities lambda_p, trained to tell events from noise instead of by likelihood.
  *
  *     p minimises  sum over events of ln(1 + M lambda_q / lambda_p) + sum over noise of ln(1 + lambda_p / (M lambda_q))
  *
@@ -26,7 +26,6 @@
 #include "model/thp_part.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,9 +35,15 @@ enum { NOISE_WIDTH = 16, NOISE_HEADS = 2, NOISE_HEAD_WIDTH = 8, NOISE_INNER = 32
 
 /* ---- Parameters ------------------------------------------------------------------------------- */
 
-/* In model->at: w, b, alpha, beta of p, those of q, and q's encoder, which has one layer. */
-enum { AT_P = 0, AT_Q = 4, AT_ENCODER = 8, ONE_LAYER = offsetof(struct encoder_params, layer[1]) };
-_Static_assert(AT_ENCODER + ONE_LAYER / sizeof(size_t) <= MODEL_OFFSETS, "room for the offsets of q's encoder");
+struct offsets {
+    struct thp_part p, q;
+};
+_Static_assert(sizeof(struct offsets) <= MODEL_OWN, "the offsets have room in a model");
+
+static const struct offsets *offsets(const struct model *m)
+{
+    return (const void *)m->own;
+}
 
 static struct encoder_shape noise_shape(const struct model *m)
 {
@@ -52,41 +57,14 @@ static struct encoder_shape noise_shape(const struct model *m)
                                   .gap_feature = m->shape.gap_feature};
 }
 
-static void keep(const struct thp_part *part, size_t *at)
-{
-    at[0] = part->w, at[1] = part->b, at[2] = part->alpha, at[3] = part->beta;
-}
-
-static struct thp_part kept(const struct encoder_shape *shape, const size_t *at)
-{
-    return (struct thp_part){.shape = *shape, .w = at[0], .b = at[1], .alpha = at[2], .beta = at[3]};
-}
-
-static struct thp_part part_p(const struct model *m)
-{
-    struct thp_part part = kept(&m->shape, m->at + AT_P);
-    part.encoder = m->encoder;
-    return part;
-}
-
-static struct thp_part part_q(const struct model *m)
-{
-    struct encoder_shape shape = noise_shape(m);
-    struct thp_part part = kept(&shape, m->at + AT_Q);
-    memcpy(&part.encoder, m->at + AT_ENCODER, ONE_LAYER);
-    return part;
-}
-
 static void params(struct model *m)
 {
-    struct thp_part p = {.shape = m->shape}, q = {.shape = noise_shape(m)};
-    OP(thp_part_params)(&p, &m->params);
-    m->encoder = p.encoder;
-    keep(&p, m->at + AT_P);
+    struct offsets *at = (void *)m->own;
+    at->p.shape = m->shape;
+    at->q.shape = noise_shape(m);
+    OP(thp_part_params)(&at->p, &m->params);
     size_t first = m->params.count;
-    OP(thp_part_params)(&q, &m->params);
-    keep(&q, m->at + AT_Q);
-    memcpy(m->at + AT_ENCODER, &q.encoder, ONE_LAYER);
+    OP(thp_part_params)(&at->q, &m->params);
     for (size_t i = first; i < m->params.count; i++) {
         struct param *entry = &m->params.entry[i];
         char name[sizeof entry->name];
@@ -103,45 +81,52 @@ static size_t coefficients(const struct model *m)
 /* ---- A pass over a batch ---------------------------------------------------------------------- */
 
 struct work {
-    struct thp_part part_p, part_q;
     struct thp_pass p, q;
+    struct op_run still; /* the run of q, which has no dropout */
     const struct batch *batch;
-    real *desks; /* (CHUNKS_MOST x desk) */
-    size_t desk;
+    real *scratch; /* (CHUNKS_MOST x scratch_size) */
+    size_t scratch_size;
     bool backward;
     bool likelihood; /* of p, is what the loss says */
 };
 
-static size_t lay_out(struct work *w, const struct model *m, const struct rival_config *config, size_t n, int threads,
+/* config NULL: to encode only, which takes p alone. */
+static size_t lay_out(struct work *w, const struct model *m, const struct loss_config *config, size_t n, int threads,
                       real *base)
 {
-    *w = (struct work){.part_p = part_p(m), .part_q = part_q(m), .desk = OP(thp_desk_size)(config)};
-    size_t used = OP(thp_pass_lay_out)(&w->p, &w->part_p, n, threads, base);
-    used += OP(thp_pass_lay_out)(&w->q, &w->part_q, n, threads, base ? base + used : NULL);
-    w->desks = base ? base + used : NULL;
-    return used + CHUNKS_MOST * w->desk;
+    *w = (struct work){.scratch_size = config ? OP(thp_scratch)(config) : 0};
+    size_t used = OP(thp_pass_lay_out)(&w->p, &offsets(m)->p, n, threads, base);
+    if (!config) return used;
+    used += OP(thp_pass_lay_out)(&w->q, &offsets(m)->q, n, threads, base ? base + used : NULL);
+    w->scratch = base ? base + used : NULL;
+    return used + CHUNKS_MOST * w->scratch_size;
 }
 
-static size_t memory(const struct model *m, const struct rival_config *config, size_t n, int threads)
+static size_t loss_memory(const struct model *m, const struct loss_config *config, size_t n, int threads)
 {
     struct work w;
     return lay_out(&w, m, config, n, threads, NULL);
 }
 
-static void forward(struct thp_pass *pass, const struct op_run *run, const struct rival_config *config,
-                    const real *slab, const struct encoder_input *input, bool backward)
+static size_t encode_memory(const struct model *m, size_t n, int threads)
+{
+    return loss_memory(m, NULL, n, threads);
+}
+
+static void forward(struct thp_pass *pass, const struct op_run *run, const struct loss_config *config, const real *slab,
+                    const struct encoder_input *input, bool backward)
 {
     pass->run = run, pass->config = config, pass->slab = slab, pass->input = input;
     OP(thp_pass_forward)(pass, backward);
 }
 
-static void encode(const struct op_run *run, const struct model *m, const struct rival_config *config, const real *slab,
-                   const struct encoder_input *input, real *memory, real *out)
+static void encode(const struct op_run *run, const struct model *m, const real *slab, const struct encoder_input *input,
+                   real *memory, real *out)
 {
     struct work w;
     size_t types = m->shape.types;
-    lay_out(&w, m, config, input->n, run->threads, memory);
-    forward(&w.p, run, config, slab, input, false);
+    lay_out(&w, m, NULL, input->n, run->threads, memory);
+    forward(&w.p, run, NULL, slab, input, false);
     for (size_t i = 0; i < input->n; i++, out += types + 2) {
         struct thp_head head = OP(thp_pass_head)(&w.p, i);
         memcpy(out, head.z, types * sizeof *out);
@@ -237,16 +222,16 @@ static bool guessed(const struct thp_head *p, uint32_t type)
     return true;
 }
 
-static void one_target(const struct work *w, size_t index, real *desk, struct part_sums *sums)
+static void one_target(const struct work *w, size_t index, real *scratch, struct part_sums *sums)
 {
     const struct target *t = &w->batch->target[index];
-    size_t at = t->row * w->part_p.shape.types;
+    size_t at = t->row * w->p.part->shape.types;
     double alpha = w->p.config->alpha, since = OP(thp_pass_since)(&w->p, t->row);
     struct thp_head p = OP(thp_pass_head)(&w->p, t->row), q = OP(thp_pass_head)(&w->q, t->row);
     struct thp_gradient gp = {.z = w->p.dz + at}, gq = {.z = w->q.dz + at};
     double nce = w->backward || !w->likelihood ? nce_loss(w->p.run, &p, &q, t, alpha, w->backward ? &gp : NULL) : 0;
-    sums->loss.time += w->likelihood ? OP(thp_nll)(&w->p, &p, t, index, desk, 0, NULL) : nce;
-    if (w->backward) OP(thp_nll)(&w->q, &q, t, index, desk, alpha, &gq);
+    sums->loss.time += w->likelihood ? OP(thp_nll)(&w->p, &p, t, index, scratch, 0, NULL) : nce;
+    if (w->backward) OP(thp_nll)(&w->q, &q, t, index, scratch, alpha, &gq);
     sums->loss.gaps++;
     sums->alpha[0] += gp.slope / since, sums->beta[0] += gp.beta;
     sums->alpha[1] += gq.slope / since, sums->beta[1] += gq.beta;
@@ -264,7 +249,7 @@ static struct part_sums all_targets(const struct work *w)
 #pragma omp parallel for schedule(static) num_threads(w->p.run->threads)
     for (size_t c = 0; c < chunks; c++)
         for (size_t i = op_chunk_start(targets, chunks, c); i < op_chunk_start(targets, chunks, c + 1); i++)
-            one_target(w, i, w->desks + c * w->desk, &part[c]);
+            one_target(w, i, w->scratch + c * w->scratch_size, &part[c]);
     for (size_t c = 0; c < chunks; c++) {
         sum.loss.time += part[c].loss.time;
         sum.loss.right += part[c].loss.right;
@@ -278,7 +263,7 @@ static struct part_sums all_targets(const struct work *w)
     return sum;
 }
 
-static struct loss run_loss(const struct op_run *run, const struct model *m, const struct rival_config *config,
+static struct loss run_loss(const struct op_run *run, const struct model *m, const struct loss_config *config,
                             const real *slab, const struct batch *batch, real *memory, real *grad, bool likelihood)
 {
     struct work w;
@@ -287,7 +272,9 @@ static struct loss run_loss(const struct op_run *run, const struct model *m, con
     w.backward = grad != NULL;
     w.likelihood = likelihood;
     forward(&w.p, run, config, slab, &batch->input, w.backward);
-    forward(&w.q, run, config, slab, &batch->input, w.backward);
+    w.still = *run;
+    w.still.dropout = 0;
+    forward(&w.q, &w.still, config, slab, &batch->input, w.backward);
     struct part_sums sum = all_targets(&w);
     if (!grad) return sum.loss;
     OP(thp_pass_backward)(&w.p, false, sum.alpha[0], sum.beta[0], grad);
@@ -295,20 +282,38 @@ static struct loss run_loss(const struct op_run *run, const struct model *m, con
     return sum.loss;
 }
 
-static struct loss loss(const struct op_run *run, const struct model *m, const struct rival_config *config,
+static struct loss loss(const struct op_run *run, const struct model *m, const struct loss_config *config,
                         const real *slab, const struct batch *batch, real *memory, real *grad)
 {
     return run_loss(run, m, config, slab, batch, memory, grad, true);
 }
 
-struct loss OP(nce_contrast)(const struct op_run *run, const struct model *m, const struct rival_config *config,
+struct loss OP(nce_contrast)(const struct op_run *run, const struct model *m, const struct loss_config *config,
                              const real *slab, const struct batch *batch, real *memory, real *grad)
 {
     return run_loss(run, m, config, slab, batch, memory, grad, false);
 }
 
-const struct rival_class OP(rival_nce) = {"nce",  "NCE-TPP: THP intensities, trained to tell events from noise",
-                                          params, coefficients,
-                                          memory, encode,
-                                          loss,   &OP(thp_law),
-                                          NULL};
+/* ---- The law --------------------------------------------------------------------------------- */
+
+static struct law law(const struct model *m, const float *slab, const float *c, double low, double high, void *memory)
+{
+    return OP(model_law)(&OP(thp_law), m, slab, c, low, high, memory);
+}
+
+const struct model_class OP(model_nce) = {
+    .name = "nce",
+    .about = "NCE-TPP: THP intensities, trained to tell events from noise",
+    .scales = 1u << SMURF_SCALE_MEAN,
+    .preset = OP(model_preset_published),
+    .params = params,
+    .coefficients = coefficients,
+    .encode_memory = encode_memory,
+    .encode = encode,
+    .loss_memory = loss_memory,
+    .loss = loss,
+    .history = &smurf_history_reread,
+    .law_memory = OP(model_law_memory),
+    .law = law,
+    .types = OP(model_type_shares),
+};

@@ -4,10 +4,10 @@
 #ifndef SMURF_MODEL_NCE_H
 #define SMURF_MODEL_NCE_H
 
-#include "model/rival.h"
+#include "model/model_class.h"
 
-/* As the loss of a rival, with the same gradient; time is the sum that p minimises. */
-struct loss OP(nce_contrast)(const struct op_run *run, const struct model *m, const struct rival_config *config,
+/* As the loss of the class, with the same gradient; time is the sum that p minimises. */
+struct loss OP(nce_contrast)(const struct op_run *run, const struct model *m, const struct loss_config *config,
                              const real *slab, const struct batch *batch, real *memory, real *grad);
 
 #endif

@@ -24,7 +24,7 @@
  *
  * Compiled with -ffast-math for the vector exp, log1p and tanh of libmvec.
  */
-#include "model/rival.h"
+#include "model/model_class.h"
 
 #include "base/clones.h"
 #include "base/gauss_legendre.h"
@@ -34,23 +34,35 @@
 #include "op/real.h"
 #include "op/softplus.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { NODES_MOST = 20, TILE_MOST = 8, TILE_CELLS = 1 << 16, CHUNK = 16, CHUNKS_MOST = 16, ROWS_CHUNK = 24 };
-enum offset { AT_EMBEDDING, AT_GATES, AT_BIAS, AT_INTENSITY, AT_SCALE };
 enum gate { GATE_I, GATE_F, GATE_IBAR, GATE_FBAR, GATE_O, LOGISTIC, GATE_Z = LOGISTIC, GATE_DELTA, GATES };
 enum part { PART_O, PART_C, PART_CBAR, PART_DELTA, PARTS };
 
+struct offsets {
+    size_t embedding;   /* (types x width) */
+    size_t gates, bias; /* (7 width x 2 width), (7 width) */
+    size_t intensity;   /* (types x width) */
+    size_t scale;       /* (types) */
+};
+_Static_assert(sizeof(struct offsets) <= MODEL_OWN, "the offsets have room in a model");
+
+static const struct offsets *offsets(const struct model *model)
+{
+    return (const void *)model->own;
+}
+
 static void params(struct model *model)
 {
-    size_t d = model->shape.width, types = model->shape.types, *at = model->at;
+    size_t d = model->shape.width, types = model->shape.types;
+    struct offsets *at = (void *)model->own;
     struct params *p = &model->params;
-    at[AT_EMBEDDING] = smurf_params_add(p, START_NORMAL, 0, types, d, "embedding");
-    at[AT_GATES] = smurf_params_add(p, START_FAN_IN, 2 * d, GATES * d, 2 * d, "gates.weight");
-    at[AT_BIAS] = smurf_params_add(p, START_FAN_IN, 2 * d, GATES * d, 0, "gates.bias");
-    at[AT_INTENSITY] = smurf_params_add(p, START_FAN_IN, d, types, d, "intensity.weight");
-    at[AT_SCALE] = smurf_params_add(p, START_ZERO, 0, types, 0, "intensity.log_scale");
+    at->embedding = smurf_params_add(p, START_NORMAL, 0, types, d, "embedding");
+    at->gates = smurf_params_add(p, START_FAN_IN, 2 * d, GATES * d, 2 * d, "gates.weight");
+    at->bias = smurf_params_add(p, START_FAN_IN, 2 * d, GATES * d, 0, "gates.bias");
+    at->intensity = smurf_params_add(p, START_FAN_IN, d, types, d, "intensity.weight");
+    at->scale = smurf_params_add(p, START_ZERO, 0, types, 0, "intensity.log_scale");
 }
 
 static size_t coefficients(const struct model *model)
@@ -110,11 +122,12 @@ static size_t tile_of(size_t types, size_t points)
     return tile < 1 ? 1 : tile > TILE_MOST ? TILE_MOST : tile;
 }
 
-static void lay_out(struct memory *m, const struct model *model, const struct rival_config *config, size_t n,
-                    real *base)
+/* config NULL: to encode only. */
+static void lay_out(struct memory *m, const struct model *model, const struct loss_config *config, size_t n, real *base)
 {
     size_t d = model->shape.width, types = model->shape.types, *used = &m->used;
-    *m = (struct memory){.nodes = config->u || config->points < NODES_MOST ? config->points : NODES_MOST};
+    *m = (struct memory){0};
+    if (config) m->nodes = config->u || config->points < NODES_MOST ? config->points : NODES_MOST;
     m->turned = take(used, base, d * GATES * d);
     m->x = take(used, base, n * 2 * d);
     m->gates = take(used, base, n * GATES * d);
@@ -132,7 +145,7 @@ static void lay_out(struct memory *m, const struct model *model, const struct ri
     m->desks = take(used, base, CHUNKS_MOST * m->desk_size);
 }
 
-static size_t memory_for(const struct model *model, const struct rival_config *config, size_t n, int threads)
+static size_t loss_memory(const struct model *model, const struct loss_config *config, size_t n, int threads)
 {
     (void)threads;
     struct memory m;
@@ -140,11 +153,16 @@ static size_t memory_for(const struct model *model, const struct rival_config *c
     return m.used;
 }
 
+static size_t encode_memory(const struct model *model, size_t n, int threads)
+{
+    return loss_memory(model, NULL, n, threads);
+}
+
 /* What all functions of a pass share. */
 struct pass {
     const struct op_run *run;
     const struct model *model;
-    const struct rival_config *config;
+    const struct loss_config *config;
     const real *slab;
     const struct encoder_input *input;
     struct memory *m;
@@ -268,7 +286,7 @@ static void sequence_backward(const struct pass *p, size_t from, size_t to)
 {
     const struct memory *m = p->m;
     size_t d = p->model->shape.width;
-    const real *w = p->slab + p->model->at[AT_GATES] + d;
+    const real *w = p->slab + offsets(p->model)->gates + d;
     for (size_t i = to; i-- > from;) {
         const real *last = i > from ? m->state + ((i - 1) * PARTS + PART_CBAR) * d : m->before + i * d;
         real *dnow = m->dstate + i * PARTS * d, *dgates = m->dgates + i * GATES * d, *dh = m->dx + i * d;
@@ -291,8 +309,8 @@ static void inputs_forward(const struct pass *p)
 {
     const struct memory *m = p->m;
     size_t n = p->input->n, d = p->model->shape.width, chunks = op_chunks(n, ROWS_CHUNK);
-    const real *w = p->slab + p->model->at[AT_GATES], *bias = p->slab + p->model->at[AT_BIAS];
-    const real *table = p->slab + p->model->at[AT_EMBEDDING];
+    const real *w = p->slab + offsets(p->model)->gates, *bias = p->slab + offsets(p->model)->bias;
+    const real *table = p->slab + offsets(p->model)->embedding;
 #pragma omp parallel for schedule(static) num_threads(p->run->threads)
     for (size_t c = 0; c < chunks; c++) {
         size_t i0 = op_chunk_start(n, chunks, c), i1 = op_chunk_start(n, chunks, c + 1);
@@ -320,19 +338,19 @@ static void forward(const struct pass *p, real *state)
 static void inputs_backward(const struct pass *p, real *grad)
 {
     const struct memory *m = p->m;
-    const size_t *at = p->model->at;
+    const struct offsets *at = offsets(p->model);
     size_t n = p->input->n, d = p->model->shape.width, chunks = op_chunks(n, ROWS_CHUNK);
 #pragma omp parallel for schedule(dynamic) num_threads(p->run->threads)
     for (size_t g = 0; g < GATES; g++) OP(linear_gradient)
-    (n, 2 * d, GATES * d, m->x, m->dgates, g * d, (g + 1) * d, grad + at[AT_GATES], grad + at[AT_BIAS]);
+    (n, 2 * d, GATES * d, m->x, m->dgates, g * d, (g + 1) * d, grad + at->gates, grad + at->bias);
 #pragma omp parallel for schedule(static) num_threads(p->run->threads)
     for (size_t c = 0; c < chunks; c++) {
         size_t i0 = op_chunk_start(n, chunks, c), i1 = op_chunk_start(n, chunks, c + 1);
         if (i1 > i0)
-            gemm(0, 0, i1 - i0, d, GATES * d, 1, m->dgates + i0 * GATES * d, GATES * d, p->slab + at[AT_GATES], 2 * d,
-                 0, m->dx + i0 * d, d);
+            gemm(0, 0, i1 - i0, d, GATES * d, 1, m->dgates + i0 * GATES * d, GATES * d, p->slab + at->gates, 2 * d, 0,
+                 m->dx + i0 * d, d);
     }
-    OP(embed_gradient)(n, d, p->input->type, m->dx, grad + at[AT_EMBEDDING]);
+    OP(embed_gradient)(n, d, p->input->type, m->dx, grad + at->embedding);
 }
 
 static void backward(const struct pass *p, real *grad)
@@ -343,12 +361,12 @@ static void backward(const struct pass *p, real *grad)
     inputs_backward(p, grad);
 }
 
-static void encode(const struct op_run *run, const struct model *model, const struct rival_config *config,
-                   const real *slab, const struct encoder_input *input, real *memory, real *out)
+static void encode(const struct op_run *run, const struct model *model, const real *slab,
+                   const struct encoder_input *input, real *memory, real *out)
 {
     struct memory m;
-    lay_out(&m, model, config, input->n, memory);
-    const struct pass p = {.run = run, .model = model, .config = config, .slab = slab, .input = input, .m = &m};
+    lay_out(&m, model, NULL, input->n, memory);
+    const struct pass p = {.run = run, .model = model, .slab = slab, .input = input, .m = &m};
     forward(&p, out);
 }
 
@@ -470,7 +488,7 @@ static void tile(const struct pass *p, const struct target *t, size_t index, siz
 {
     const struct memory *m = p->m;
     size_t points = m->nodes + 1, all = count * points, d = p->model->shape.width, types = p->model->shape.types;
-    const real *w = p->slab + p->model->at[AT_INTENSITY];
+    const real *w = p->slab + offsets(p->model)->intensity;
     for (size_t i = 0, j = 0; i < count; i++, j += points) {
         place(p, &t[i], index + i, k->tau + j, k->weight + j);
         hidden(d, points, m->state + t[i].row * PARTS * d, k->tau + j, k->decay + j * d, k->bent + j * d, k->h + j * d);
@@ -515,13 +533,13 @@ static struct loss all_targets(const struct pass *p, const struct batch *batch, 
     }
     for (size_t c = 0; grad && c < chunks; c++) {
         const real *shared = m->shared + c * m->shared_size;
-        for (size_t i = 0; i < types * d; i++) grad[p->model->at[AT_INTENSITY] + i] += shared[i];
-        for (size_t i = 0; i < types; i++) grad[p->model->at[AT_SCALE] + i] += shared[types * d + i];
+        for (size_t i = 0; i < types * d; i++) grad[offsets(p->model)->intensity + i] += shared[i];
+        for (size_t i = 0; i < types; i++) grad[offsets(p->model)->scale + i] += shared[types * d + i];
     }
     return add_up(part, chunks);
 }
 
-static struct loss loss(const struct op_run *run, const struct model *model, const struct rival_config *config,
+static struct loss loss(const struct op_run *run, const struct model *model, const struct loss_config *config,
                         const real *slab, const struct batch *batch, real *memory, real *grad)
 {
     struct memory m;
@@ -535,7 +553,7 @@ static struct loss loss(const struct op_run *run, const struct model *model, con
                      .backward = grad != NULL};
     if (!config->u) cubed_nodes(m.nodes, p.node, p.weight);
     for (size_t k = 0; k < model->shape.types; k++) {
-        m.scale[k] = exp_real(slab[model->at[AT_SCALE] + k]);
+        m.scale[k] = exp_real(slab[offsets(model)->scale + k]);
         m.inverse[k] = 1 / m.scale[k];
     }
     forward(&p, m.state);
@@ -597,15 +615,15 @@ static void law_slope(double s, const double *restrict u, const double *restrict
 enum law_ask { ASK_INTENSITY, ASK_SLOPE, ASK_TYPES };
 
 /* One run of m <= RUN points; h: (2 d x RUN) scratch. */
-static void law_run(const struct rival_law *l, enum law_ask ask, const double *gap, double *out, size_t m, double *h)
+static void law_run(const struct model_law *l, enum law_ask ask, const double *gap, double *out, size_t m, double *h)
 {
     size_t d = l->model->shape.width, types = l->model->shape.types;
     double tau[RUN] = {0}, sum[RUN] = {0}, u[RUN], u1[RUN], value[RUN], *slope = h + d * RUN;
     for (size_t i = 0; i < m; i++) tau[i] = gap[i];
     law_hidden(d, l->c, tau, h, ask == ASK_SLOPE ? slope : NULL);
     for (size_t k = 0; k < types; k++) {
-        const float *w = l->slab + l->model->at[AT_INTENSITY] + k * d;
-        double s = exp((double)l->slab[l->model->at[AT_SCALE] + k]);
+        const float *w = l->slab + offsets(l->model)->intensity + k * d;
+        double s = exp((double)l->slab[offsets(l->model)->scale + k]);
         law_dot(d, w, h, u);
         if (ask == ASK_SLOPE) {
             law_dot(d, w, slope, u1);
@@ -619,16 +637,10 @@ static void law_run(const struct rival_law *l, enum law_ask ask, const double *g
     for (size_t i = 0; ask != ASK_TYPES && i < m; i++) out[i] = sum[i];
 }
 
-static void law_ask(const struct rival_law *l, enum law_ask ask, const double *gap, double *out, size_t n)
+static void law_ask(const struct model_law *l, enum law_ask ask, const double *gap, double *out, size_t n)
 {
     size_t each = ask == ASK_TYPES ? l->model->shape.types : 1;
-    double *h = malloc(2 * l->model->shape.width * RUN * sizeof *h);
-    if (!h) { /* no intensity at all */
-        memset(out, 0, n * each * sizeof *out);
-        return;
-    }
-    for (size_t i = 0; i < n; i += RUN) law_run(l, ask, gap + i, out + i * each, n - i < RUN ? n - i : RUN, h);
-    free(h);
+    for (size_t i = 0; i < n; i += RUN) law_run(l, ask, gap + i, out + i * each, n - i < RUN ? n - i : RUN, l->work);
 }
 
 static void law_intensity(const void *self, const double *gap, double *out, size_t n)
@@ -646,14 +658,32 @@ static void law_types(const void *self, const double *gap, double *out, size_t n
     law_ask(self, ASK_TYPES, gap, out, n);
 }
 
-static const struct law_class law = {
+static const struct law_class law_class = {
     .name = "nhp", .intensity = law_intensity, .slope = law_slopes, .types = law_types};
 
-const struct rival_class OP(rival_nhp) = {.name = "nhp",
-                                          .about = "neural Hawkes process: a continuous-time LSTM",
-                                          .params = params,
-                                          .coefficients = coefficients,
-                                          .memory = memory_for,
-                                          .encode = encode,
-                                          .loss = loss,
-                                          .law = &law};
+static size_t law_memory(const struct model *model)
+{
+    return OP(model_law_memory)(model) + 2 * model->shape.width * RUN * sizeof(double);
+}
+
+static struct law law(const struct model *m, const float *slab, const float *c, double low, double high, void *memory)
+{
+    return OP(model_law)(&law_class, m, slab, c, low, high, memory);
+}
+
+const struct model_class OP(model_nhp) = {
+    .name = "nhp",
+    .about = "neural Hawkes process: a continuous-time LSTM",
+    .scales = 1u << SMURF_SCALE_MEAN,
+    .preset = OP(model_preset_published),
+    .params = params,
+    .coefficients = coefficients,
+    .encode_memory = encode_memory,
+    .encode = encode,
+    .loss_memory = loss_memory,
+    .loss = loss,
+    .history = &smurf_history_reread,
+    .law_memory = law_memory,
+    .law = law,
+    .types = OP(model_type_shares),
+};

@@ -5,7 +5,7 @@
  */
 #include "data/data.h"
 #include "model/config.h"
-#include "model/rival.h"
+#include "model/model_class.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -40,8 +40,11 @@ enum { NAMES = sizeof names / sizeof *names };
 
 const char *smurf_train_preset_name(size_t index)
 {
-    const struct rival_class *rival = index < NAMES ? NULL : smurf_rival_at_f32(index - NAMES);
-    return index < NAMES ? names[index] : rival ? rival->name : NULL;
+    if (index < NAMES) return names[index];
+    const struct model_class *class;
+    for (size_t i = 0, at = NAMES; (class = smurf_model_class_at_f32(i)); i++)
+        if (class->preset && at++ == index) return class->name;
+    return NULL;
 }
 
 /* The paper's objective is the whole score; its program stops the gradient at lambda'/lambda. */
@@ -139,30 +142,24 @@ static void use_look(smurf_train_config *c, const smurf_data *train)
     c->patience = c->epochs / 6 > 5 ? c->epochs / 6 : 5;
 }
 
-/* The published rivals: mean time, events without the gap before them, and whatever
-   the default chooses of sizes, windows and steps. */
-static void use_rival(smurf_train_config *c, const char *name)
-{
-    strcpy(c->model, name);
-    c->scale = SMURF_SCALE_MEAN;
-    c->gap_feature = 0;
-}
-
 smurf_status smurf_train_config_preset(smurf_train_config *config, const char *name, const smurf_data *train,
                                        smurf_error *err)
 {
     smurf_train_config c = smurf_train_config_copy(config);
     const char *dash = strchr(name, '-');
     bool program = strncmp(name, "program-", 8) == 0, known = false;
-    bool rival = smurf_rival_named_f32(name) != NULL;
-    if (strcmp(name, "default") == 0 || rival) {
+    const struct model_class *class = smurf_model_class_named_f32(name);
+    if (strcmp(name, "default") == 0 || (class && class->preset)) {
         uint64_t seed = c.seed;
         int threads = c.threads;
         smurf_train_config_init(&c);
         c.seed = seed;
         c.threads = threads;
         if (train) use_look(&c, train);
-        if (rival) use_rival(&c, name);
+        if (class) {
+            strcpy(c.model, class->name);
+            class->preset(&c);
+        }
         known = true;
     }
     for (size_t i = 0; dash && (program || strncmp(name, "paper-", 6) == 0) && i < PUBLISHED; i++)
@@ -171,11 +168,12 @@ smurf_status smurf_train_config_preset(smurf_train_config *config, const char *n
             known = true;
         }
     if (!known)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
-                          "there is no preset '%s': choose default, the name of a rival, or paper- or program- with "
-                          "stackoverflow, retweet, mimic or "
-                          "financial",
-                          name);
+        return smurf_fail(
+            err, SMURF_ERROR_ARGUMENT,
+            "there is no preset '%s': choose default, the name of another model, or paper- or program- with "
+            "stackoverflow, retweet, mimic or "
+            "financial",
+            name);
     size_t size = config->size < sizeof c ? config->size : sizeof c;
     memcpy(config, &c, size);
     config->size = size;

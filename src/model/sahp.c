@@ -17,7 +17,7 @@
  *
  * Compiled with -ffast-math for the vector tanh, exp, log, sin and cos of libmvec.
  */
-#include "model/rival.h"
+#include "model/model_class.h"
 
 #include "base/clones.h"
 #include "base/gauss_legendre.h"
@@ -32,20 +32,31 @@
 enum { NODES = 20, POINTS = NODES + 1 }; /* of a target: the nodes, and the gap itself */
 enum { CHUNK = 8, CHUNKS_MOST = 16, ROWS_CHUNK = 24, BLOCK = 32, PAIRS = 64 };
 
-/* Offsets kept in model->at. The rows of STATE are those of mu, of eta, of gamma. */
-enum { GAP_RATE, STATE, STATE_BIAS, TYPE, TYPE_BIAS };
+struct offsets {
+    struct encoder_params encoder;
+    size_t gap_rate;          /* (width/2) */
+    size_t state, state_bias; /* (3 width x width), (3 width): rows of mu, of eta, of gamma */
+    size_t type, type_bias;   /* (types x width), (types) */
+};
+_Static_assert(sizeof(struct offsets) <= MODEL_OWN, "the offsets have room in a model");
+
+static const struct offsets *offsets(const struct model *model)
+{
+    return (const void *)model->own;
+}
 
 static void params(struct model *model)
 {
+    struct offsets *at = (void *)model->own;
     model->shape.gap_feature = false; /* the gap is in the code */
     const size_t d = model->shape.width, types = model->shape.types;
     struct params *p = &model->params;
-    smurf_encoder_params(&model->shape, p, &model->encoder);
-    model->at[GAP_RATE] = smurf_params_add(p, START_FAN_IN, 1, d / 2, 0, "code.gap");
-    model->at[STATE] = smurf_params_add(p, START_FAN_IN, d, 3 * d, d, "state.weight");
-    model->at[STATE_BIAS] = smurf_params_add(p, START_FAN_IN, d, 3 * d, 0, "state.bias");
-    model->at[TYPE] = smurf_params_add(p, START_FAN_IN, d, types, d, "type.weight");
-    model->at[TYPE_BIAS] = smurf_params_add(p, START_FAN_IN, d, types, 0, "type.bias");
+    smurf_encoder_params(&model->shape, p, &at->encoder);
+    at->gap_rate = smurf_params_add(p, START_FAN_IN, 1, d / 2, 0, "code.gap");
+    at->state = smurf_params_add(p, START_FAN_IN, d, 3 * d, d, "state.weight");
+    at->state_bias = smurf_params_add(p, START_FAN_IN, d, 3 * d, 0, "state.bias");
+    at->type = smurf_params_add(p, START_FAN_IN, d, types, d, "type.weight");
+    at->type_bias = smurf_params_add(p, START_FAN_IN, d, types, 0, "type.bias");
 }
 
 static size_t coefficients(const struct model *model)
@@ -113,12 +124,17 @@ static void lay_out(struct memory *m, const struct model *model, size_t n, int t
     m->desks = take(base, CHUNKS_MOST * m->desk_size, &m->used);
 }
 
-static size_t memory_size(const struct model *model, const struct rival_config *config, size_t n, int threads)
+static size_t encode_memory(const struct model *model, size_t n, int threads)
 {
     struct memory m;
-    (void)config;
     lay_out(&m, model, n, threads, NULL);
     return m.used;
+}
+
+static size_t loss_memory(const struct model *model, const struct loss_config *config, size_t n, int threads)
+{
+    (void)config;
+    return encode_memory(model, n, threads);
 }
 
 /* ---- From events to x ------------------------------------------------------------------------ */
@@ -153,7 +169,7 @@ static void see_sequence(const struct model *model, const real *slab, const stru
                          struct memory *m)
 {
     size_t d = model->shape.width, first = input->rows.offset[s], end = input->rows.offset[s + 1];
-    const real *rate = slab + model->at[GAP_RATE];
+    const real *rate = slab + offsets(model)->gap_rate;
     double period[PAIRS], phase[PAIRS], sine[PAIRS], cosine[PAIRS];
     for (size_t at = 0; at < d / 2; at += PAIRS) {
         size_t n = d / 2 - at < PAIRS ? d / 2 - at : PAIRS;
@@ -166,7 +182,7 @@ static void see_sequence(const struct model *model, const real *slab, const stru
             for (size_t i = 0; i < n; i++) row[2 * i] = (real)sine[i], row[2 * i + 1] = (real)cosine[i];
         }
     }
-    OP(embed_forward)(end - first, d, input->type + first, slab + model->encoder.embedding, m->x + first * d);
+    OP(embed_forward)(end - first, d, input->type + first, slab + offsets(model)->encoder.embedding, m->x + first * d);
     for (size_t i = first * d; i < end * d; i++) m->x[i] += m->code[i];
 }
 
@@ -175,8 +191,8 @@ static void unsee(const struct model *model, const struct encoder_input *input, 
                   real *grad)
 {
     size_t d = model->shape.width;
-    real *drate = grad + model->at[GAP_RATE];
-    OP(embed_gradient)(input->n, d, input->type, dx, grad + model->encoder.embedding);
+    real *drate = grad + offsets(model)->gap_rate;
+    OP(embed_gradient)(input->n, d, input->type, dx, grad + offsets(model)->encoder.embedding);
     for (size_t s = 0; s < input->rows.sequences; s++)
         for (size_t first = input->rows.offset[s], j = first; j < input->rows.offset[s + 1]; j++) {
             const real *code = m->code + j * d, *g = dx + j * d, gap = (real)gap_before(input, first, j);
@@ -217,7 +233,7 @@ static void state_rows(const struct model *model, const real *slab, size_t i0, s
 {
     size_t d = model->shape.width;
     OP(linear_forward)
-    (n, d, 3 * d, h + i0 * d, slab + model->at[STATE], slab + model->at[STATE_BIAS], raw + i0 * 3 * d);
+    (n, d, 3 * d, h + i0 * d, slab + offsets(model)->state, slab + offsets(model)->state_bias, raw + i0 * 3 * d);
     for (size_t i = i0 * 3 * d; i < (i0 + n) * 3 * d; i += 3 * d) {
         OP(activation_forward)(ACTIVATION_GELU, 2 * d, raw + i, c + i);
         softplus_all(d, raw + i + 2 * d, c + i + 2 * d);
@@ -232,7 +248,7 @@ static void unstate_rows(const struct model *model, const real *slab, size_t i0,
         OP(activation_backward)(ACTIVATION_GELU, 2 * d, m->raw + i, m->dc + i, m->c + i);
         through_softplus(d, m->raw + i + 2 * d, m->dc + i + 2 * d);
     }
-    OP(linear_backward)(n, d, 3 * d, m->dc + i0 * 3 * d, slab + model->at[STATE], 0, m->dh + i0 * d);
+    OP(linear_backward)(n, d, 3 * d, m->dc + i0 * 3 * d, slab + offsets(model)->state, 0, m->dh + i0 * d);
 }
 
 /* The coefficients c of all rows; returns h. */
@@ -242,7 +258,7 @@ static const real *forward(const struct op_run *run, const struct model *model, 
     size_t n = input->n, chunks = op_chunks(n, ROWS_CHUNK);
 #pragma omp parallel for schedule(static) num_threads(run->threads)
     for (size_t s = 0; s < input->rows.sequences; s++) see_sequence(model, slab, input, s, m);
-    const real *h = OP(layers_forward)(run, &model->shape, &model->encoder, slab, input, m->x, m->encoder);
+    const real *h = OP(layers_forward)(run, &model->shape, &offsets(model)->encoder, slab, input, m->x, m->encoder);
 #pragma omp parallel for schedule(static) num_threads(run->threads)
     for (size_t k = 0; k < chunks; k++) {
         size_t i0 = op_chunk_start(n, chunks, k), i1 = op_chunk_start(n, chunks, k + 1);
@@ -266,17 +282,17 @@ static void backward(const struct op_run *run, const struct model *model, const 
     for (size_t b = 0; b < blocks; b++) {
         size_t from = b * BLOCK, to = from + BLOCK < 3 * d ? from + BLOCK : 3 * d;
         OP(linear_gradient)
-        (n, d, 3 * d, h, m->dc, from, to, grad + model->at[STATE], grad + model->at[STATE_BIAS]);
+        (n, d, 3 * d, h, m->dc, from, to, grad + offsets(model)->state, grad + offsets(model)->state_bias);
     }
-    const real *dx = OP(layers_backward)(run, &model->shape, &model->encoder, slab, input, m->encoder, m->dh, grad);
+    const real *dx =
+        OP(layers_backward)(run, &model->shape, &offsets(model)->encoder, slab, input, m->encoder, m->dh, grad);
     unsee(model, input, m, dx, grad);
 }
 
-static void encode(const struct op_run *run, const struct model *model, const struct rival_config *config,
-                   const real *slab, const struct encoder_input *input, real *memory, real *out)
+static void encode(const struct op_run *run, const struct model *model, const real *slab,
+                   const struct encoder_input *input, real *memory, real *out)
 {
     struct memory m;
-    (void)config;
     lay_out(&m, model, input->n, run->threads, memory);
     forward(run, model, slab, input, &m, out);
 }
@@ -381,7 +397,7 @@ static void unblock(const struct pass *p, const struct target *t, size_t n, cons
     gemm(1, 0, types, d, rows, 1, k->u, types, k->z, d, 1, shared, d);
     for (size_t r = 0; r < rows; r++)
         for (size_t i = 0; i < types; i++) bias[i] += k->u[r * types + i];
-    gemm(0, 0, rows, d, types, 1, k->u, types, p->slab + p->model->at[TYPE], d, 0, k->dz, d);
+    gemm(0, 0, rows, d, types, 1, k->u, types, p->slab + offsets(p->model)->type, d, 0, k->dz, d);
     for (size_t i = 0; i < n; i++) {
         size_t at = i * POINTS * d, row = t[i].row * 3 * d;
         unstates(d, p->m->c + row, k->tau + i * POINTS, k->e + at, k->z + at, k->dz + at, p->m->dc + row);
@@ -392,7 +408,7 @@ static void block(const struct pass *p, const struct target *t, size_t n, const 
                   struct loss *out)
 {
     size_t d = p->model->shape.width, types = p->model->shape.types, rows = n * POINTS;
-    const real *w = p->slab + p->model->at[TYPE], *b = p->slab + p->model->at[TYPE_BIAS];
+    const real *w = p->slab + offsets(p->model)->type, *b = p->slab + offsets(p->model)->type_bias;
     for (size_t i = 0; i < n; i++) {
         size_t at = i * POINTS;
         place(p, t[i].gap, k->tau + at);
@@ -441,12 +457,12 @@ static void add_shared(const struct pass *p, size_t targets, real *grad)
     size_t types = p->model->shape.types, size = types * p->model->shape.width;
     for (size_t c = 0; c < chunks_of(targets); c++) {
         const real *shared = p->m->shared + c * p->m->shared_size;
-        for (size_t i = 0; i < size; i++) grad[p->model->at[TYPE] + i] += shared[i];
-        for (size_t i = 0; i < types; i++) grad[p->model->at[TYPE_BIAS] + i] += shared[size + i];
+        for (size_t i = 0; i < size; i++) grad[offsets(p->model)->type + i] += shared[i];
+        for (size_t i = 0; i < types; i++) grad[offsets(p->model)->type_bias + i] += shared[size + i];
     }
 }
 
-static struct loss loss(const struct op_run *run, const struct model *model, const struct rival_config *config,
+static struct loss loss(const struct op_run *run, const struct model *model, const struct loss_config *config,
                         const real *slab, const struct batch *batch, real *memory, real *grad)
 {
     struct memory m;
@@ -503,11 +519,12 @@ static void law_lambda(size_t n, double *restrict u, double *restrict u1)
 
 /* lambda_k of `types` types from k0 on, at n points, a multiple of 8: u of room; u1: slopes, or zeros where they are
    not asked for. */
-static void law_part(const struct rival_law *l, size_t k0, size_t types, const double *tau, size_t n, bool slopes,
+static void law_part(const struct model_law *l, size_t k0, size_t types, const double *tau, size_t n, bool slopes,
                      struct law_room *r)
 {
     size_t d = l->model->shape.width;
-    const float *w = l->slab + l->model->at[TYPE] + k0 * d, *b = l->slab + l->model->at[TYPE_BIAS] + k0, *c = l->c;
+    const float *w = l->slab + offsets(l->model)->type + k0 * d, *b = l->slab + offsets(l->model)->type_bias + k0,
+                *c = l->c;
     for (size_t k = 0; k < types; k++)
         for (size_t i = 0; i < n; i++) r->u[k * RUN + i] = (double)b[k], r->u1[k * RUN + i] = 0;
     for (size_t from = 0; from < d; from += UNITS) {
@@ -533,7 +550,7 @@ static size_t law_points(const double *gap, size_t n, double *tau)
 }
 
 /* Sums over types of lambda_k, or of their slopes. */
-static void law_sums(const struct rival_law *l, const double *gap, double *out, size_t n, bool slopes)
+static void law_sums(const struct model_law *l, const double *gap, double *out, size_t n, bool slopes)
 {
     struct law_room room;
     double tau[RUN], sum[RUN];
@@ -564,7 +581,7 @@ static void slope(const void *self, const double *gap, double *out, size_t n)
 
 static void types_of(const void *self, const double *gap, double *out, size_t n)
 {
-    const struct rival_law *l = self;
+    const struct model_law *l = self;
     struct law_room room;
     double tau[RUN];
     size_t types = l->model->shape.types;
@@ -579,13 +596,26 @@ static void types_of(const void *self, const double *gap, double *out, size_t n)
     }
 }
 
-static const struct law_class law = {.name = "sahp", .intensity = intensity, .slope = slope, .types = types_of};
+static const struct law_class law_class = {.name = "sahp", .intensity = intensity, .slope = slope, .types = types_of};
 
-const struct rival_class OP(rival_sahp) = {.name = "sahp",
-                                           .about = "self-attentive Hawkes process",
-                                           .params = params,
-                                           .coefficients = coefficients,
-                                           .memory = memory_size,
-                                           .encode = encode,
-                                           .loss = loss,
-                                           .law = &law};
+static struct law law(const struct model *m, const float *slab, const float *c, double low, double high, void *memory)
+{
+    return OP(model_law)(&law_class, m, slab, c, low, high, memory);
+}
+
+const struct model_class OP(model_sahp) = {
+    .name = "sahp",
+    .about = "self-attentive Hawkes process",
+    .scales = 1u << SMURF_SCALE_MEAN,
+    .preset = OP(model_preset_published),
+    .params = params,
+    .coefficients = coefficients,
+    .encode_memory = encode_memory,
+    .encode = encode,
+    .loss_memory = loss_memory,
+    .loss = loss,
+    .history = &smurf_history_reread,
+    .law_memory = OP(model_law_memory),
+    .law = law,
+    .types = OP(model_type_shares),
+};

@@ -1,5 +1,5 @@
 /*
- * thp.c - the Transformer Hawkes Process, a rival.
+ * thp.c - the Transformer Hawkes Process.
  *
  *     lambda_k(tau) = softplus_beta(w_k . h_j + b_k + alpha tau / (t_j + t0))
  *     softplus_beta(x) = ln(1 + e^{beta x}) / beta
@@ -16,20 +16,24 @@
 #include <string.h>
 
 enum { CHUNK = 8, CHUNKS_MOST = 16 };
-enum { AT_W, AT_B, AT_ALPHA, AT_BETA, AT_CLASS }; /* in model->at */
 
-static struct thp_part part_of(const struct model *m)
+struct offsets {
+    struct thp_part part;
+    size_t classifier; /* (types x width) */
+};
+_Static_assert(sizeof(struct offsets) <= MODEL_OWN, "the offsets have room in a model");
+
+static const struct offsets *offsets(const struct model *m)
 {
-    return (struct thp_part){m->shape, m->encoder, m->at[AT_W], m->at[AT_B], m->at[AT_ALPHA], m->at[AT_BETA]};
+    return (const void *)m->own;
 }
 
 static void params(struct model *m)
 {
-    struct thp_part part = {.shape = m->shape};
-    OP(thp_part_params)(&part, &m->params);
-    m->encoder = part.encoder;
-    m->at[AT_W] = part.w, m->at[AT_B] = part.b, m->at[AT_ALPHA] = part.alpha, m->at[AT_BETA] = part.beta;
-    m->at[AT_CLASS] =
+    struct offsets *at = (void *)m->own;
+    at->part.shape = m->shape;
+    OP(thp_part_params)(&at->part, &m->params);
+    at->classifier =
         smurf_params_add(&m->params, START_XAVIER_NORMAL, 0, m->shape.types, m->shape.width, "classifier.weight");
 }
 
@@ -41,36 +45,41 @@ static size_t coefficients(const struct model *m)
 /* ---- A pass over a batch ---------------------------------------------------------------------- */
 
 struct work {
-    struct thp_part part;
     struct thp_pass pass;
     const struct batch *batch;
     real *logits, *dlogits; /* (n x types): of the classifier */
-    real *desks;            /* (CHUNKS_MOST x desk) */
-    size_t desk;
+    real *scratch;          /* (CHUNKS_MOST x scratch_size) */
+    size_t scratch_size;
     bool backward;
 };
 
-static size_t lay_out(struct work *w, const struct model *m, const struct rival_config *config, size_t n, int threads,
+/* config NULL: to encode only. */
+static size_t lay_out(struct work *w, const struct model *m, const struct loss_config *config, size_t n, int threads,
                       real *base)
 {
-    *w = (struct work){.part = part_of(m), .desk = OP(thp_desk_size)(config)};
-    size_t used = OP(thp_pass_lay_out)(&w->pass, &w->part, n, threads, base);
+    *w = (struct work){.scratch_size = config ? OP(thp_scratch)(config) : 0};
+    size_t used = OP(thp_pass_lay_out)(&w->pass, &offsets(m)->part, n, threads, base);
     size_t all = (n * m->shape.types + 15) & ~(size_t)15;
     if (base) {
         w->logits = base + used;
         w->dlogits = w->logits + all;
-        w->desks = w->dlogits + all;
+        w->scratch = w->dlogits + all;
     }
-    return used + 2 * all + CHUNKS_MOST * w->desk;
+    return used + 2 * all + CHUNKS_MOST * w->scratch_size;
 }
 
-static size_t memory(const struct model *m, const struct rival_config *config, size_t n, int threads)
+static size_t loss_memory(const struct model *m, const struct loss_config *config, size_t n, int threads)
 {
     struct work w;
     return lay_out(&w, m, config, n, threads, NULL);
 }
 
-static void forward(struct work *w, const struct op_run *run, const struct model *m, const struct rival_config *config,
+static size_t encode_memory(const struct model *m, size_t n, int threads)
+{
+    return loss_memory(m, NULL, n, threads);
+}
+
+static void forward(struct work *w, const struct op_run *run, const struct model *m, const struct loss_config *config,
                     const real *slab, const struct encoder_input *input, real *memory, bool backward)
 {
     lay_out(w, m, config, input->n, run->threads, memory);
@@ -78,15 +87,15 @@ static void forward(struct work *w, const struct op_run *run, const struct model
     w->pass.run = run, w->pass.config = config, w->pass.slab = slab, w->pass.input = input;
     OP(thp_pass_forward)(&w->pass, backward);
     OP(thp_map_forward)
-    (run->threads, input->n, m->shape.width, m->shape.types, w->pass.h, slab + m->at[AT_CLASS], NULL, w->logits);
+    (run->threads, input->n, m->shape.width, m->shape.types, w->pass.h, slab + offsets(m)->classifier, NULL, w->logits);
 }
 
-static void encode(const struct op_run *run, const struct model *m, const struct rival_config *config, const real *slab,
-                   const struct encoder_input *input, real *memory, real *out)
+static void encode(const struct op_run *run, const struct model *m, const real *slab, const struct encoder_input *input,
+                   real *memory, real *out)
 {
     struct work w;
     size_t types = m->shape.types;
-    forward(&w, run, m, config, slab, input, memory, false);
+    forward(&w, run, m, NULL, slab, input, memory, false);
     for (size_t i = 0; i < input->n; i++, out += 2 * types + 2) {
         struct thp_head head = OP(thp_pass_head)(&w.pass, i);
         memcpy(out, head.z, types * sizeof *out);
@@ -104,14 +113,14 @@ struct part_sums {
     double alpha, beta;
 };
 
-static void one_target(const struct work *w, size_t index, real *desk, struct part_sums *sums)
+static void one_target(const struct work *w, size_t index, real *scratch, struct part_sums *sums)
 {
     const struct target *t = &w->batch->target[index];
-    const struct rival_config *config = w->pass.config;
-    size_t types = w->part.shape.types;
+    const struct loss_config *config = w->pass.config;
+    size_t types = w->pass.part->shape.types;
     struct thp_head head = OP(thp_pass_head)(&w->pass, t->row);
     struct thp_gradient g = {.z = w->pass.dz + t->row * types};
-    sums->loss.time += OP(thp_nll)(&w->pass, &head, t, index, desk, config->alpha, w->backward ? &g : NULL);
+    sums->loss.time += OP(thp_nll)(&w->pass, &head, t, index, scratch, config->alpha, w->backward ? &g : NULL);
     sums->loss.gaps++;
     sums->alpha += g.slope / OP(thp_pass_since)(&w->pass, t->row);
     sums->beta += g.beta;
@@ -133,7 +142,7 @@ static struct part_sums all_targets(const struct work *w)
 #pragma omp parallel for schedule(static) num_threads(w->pass.run->threads)
     for (size_t c = 0; c < chunks; c++)
         for (size_t i = op_chunk_start(targets, chunks, c); i < op_chunk_start(targets, chunks, c + 1); i++)
-            one_target(w, i, w->desks + c * w->desk, &part[c]);
+            one_target(w, i, w->scratch + c * w->scratch_size, &part[c]);
     for (size_t c = 0; c < chunks; c++) {
         sum.loss.time += part[c].loss.time;
         sum.loss.type += part[c].loss.type;
@@ -146,7 +155,7 @@ static struct part_sums all_targets(const struct work *w)
     return sum;
 }
 
-static struct loss loss(const struct op_run *run, const struct model *m, const struct rival_config *config,
+static struct loss loss(const struct op_run *run, const struct model *m, const struct loss_config *config,
                         const real *slab, const struct batch *batch, real *memory, real *grad)
 {
     struct work w;
@@ -156,18 +165,24 @@ static struct loss loss(const struct op_run *run, const struct model *m, const s
     struct part_sums sum = all_targets(&w);
     if (!grad) return sum.loss;
     OP(thp_map_backward)
-    (run->threads, batch->input.n, m->shape.width, m->shape.types, w.pass.h, w.dlogits, slab + m->at[AT_CLASS], false,
-     w.pass.dh, grad + m->at[AT_CLASS], NULL);
+    (run->threads, batch->input.n, m->shape.width, m->shape.types, w.pass.h, w.dlogits, slab + offsets(m)->classifier,
+     false, w.pass.dh, grad + offsets(m)->classifier, NULL);
     OP(thp_pass_backward)(&w.pass, true, sum.alpha, sum.beta, grad);
     return sum.loss;
 }
 
-/* ---- Types ----------------------------------------------------------------------------------- */
+/* ---- The law --------------------------------------------------------------------------------- */
+
+static struct law law(const struct model *m, const float *slab, const float *c, double low, double high, void *memory)
+{
+    return OP(model_law)(&OP(thp_law), m, slab, c, low, high, memory);
+}
 
 /* The classifier's, the same at any gap. */
-static void classify(const struct rival_law *l, const double *gap, double *out, size_t n)
+static void classify(const struct law *of, const double *gap, double *out, size_t n)
 {
     (void)gap;
+    const struct model_law *l = of->self;
     size_t types = l->model->shape.types;
     const real *logit = (const real *)(const void *)l->c + types + 2;
     double most = -HUGE_VAL, sum = 0;
@@ -177,5 +192,19 @@ static void classify(const struct rival_law *l, const double *gap, double *out, 
     for (size_t i = 1; i < n; i++) memcpy(out + i * types, out, types * sizeof *out);
 }
 
-const struct rival_class OP(rival_thp) = {
-    "thp", "Transformer Hawkes Process", params, coefficients, memory, encode, loss, &OP(thp_law), classify};
+const struct model_class OP(model_thp) = {
+    .name = "thp",
+    .about = "Transformer Hawkes Process",
+    .scales = 1u << SMURF_SCALE_MEAN,
+    .preset = OP(model_preset_published),
+    .params = params,
+    .coefficients = coefficients,
+    .encode_memory = encode_memory,
+    .encode = encode,
+    .loss_memory = loss_memory,
+    .loss = loss,
+    .history = &smurf_history_reread,
+    .law_memory = OP(model_law_memory),
+    .law = law,
+    .types = classify,
+};

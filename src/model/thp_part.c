@@ -18,6 +18,7 @@ void OP(thp_part_params)(struct thp_part *part, struct params *params)
     part->alpha = smurf_params_add(params, START_VALUE, 0, 1, 0, "alpha");
     params->entry[params->count - 1].value = -0.1;
     part->beta = smurf_params_add(params, START_ONE, 0, 1, 0, "beta");
+    part->offset = 1;
 }
 
 /* ---- Linear maps ----------------------------------------------------------------------------- */
@@ -72,7 +73,7 @@ size_t OP(thp_pass_lay_out)(struct thp_pass *pass, const struct thp_part *part, 
 
 double OP(thp_pass_since)(const struct thp_pass *pass, size_t row)
 {
-    return fmax(pass->input->time[row], 0) + pass->config->offset;
+    return fmax(pass->input->time[row], 0) + pass->part->offset;
 }
 
 void OP(thp_pass_forward)(struct thp_pass *p, bool backward)
@@ -111,7 +112,7 @@ static size_t padded(size_t points)
     return (points + THP_BLOCK - 1) / THP_BLOCK * THP_BLOCK;
 }
 
-size_t OP(thp_desk_size)(const struct rival_config *config)
+size_t OP(thp_scratch)(const struct loss_config *config)
 {
     return 2 * padded(config->points);
 }
@@ -134,12 +135,12 @@ static void place(const struct thp_pass *p, const struct target *t, size_t index
 }
 
 double OP(thp_nll)(const struct thp_pass *p, const struct thp_head *head, const struct target *t, size_t index,
-                   real *desk, double scale, struct thp_gradient *g)
+                   real *scratch, double scale, struct thp_gradient *g)
 {
     size_t n = padded(p->config->points);
     real gap = (real)t->gap;
-    place(p, t, index, desk, desk + n);
-    double nll = t->gap * OP(thp_integral)(head, n, desk, desk + n, scale * t->gap, g);
+    place(p, t, index, scratch, scratch + n);
+    double nll = t->gap * OP(thp_integral)(head, n, scratch, scratch + n, scale * t->gap, g);
     if (t->censored) return nll;
     struct thp_point at = thp_at(head, t->type, gap);
     double lambda = (double)at.lambda + THP_LOG_OFFSET;
@@ -152,7 +153,7 @@ double OP(thp_nll)(const struct thp_pass *p, const struct thp_head *head, const 
 /* Laws are made in the float build; in the double one (tests) the coefficients are doubles. */
 static struct thp_head head_of(const void *self)
 {
-    const struct rival_law *l = self;
+    const struct model_law *l = self;
     const real *c = (const void *)l->c;
     size_t types = l->model->shape.types;
     return (struct thp_head){types, c, c[types], c[types + 1]};

@@ -13,7 +13,7 @@
 #ifndef SMURF_MODEL_THP_PART_H
 #define SMURF_MODEL_THP_PART_H
 
-#include "model/rival.h"
+#include "model/model_class.h"
 #include "op/thp_head.h"
 
 /* Added to every intensity that a logarithm is taken of. */
@@ -24,7 +24,14 @@ struct thp_part {
     struct encoder_shape shape;
     struct encoder_params encoder;
     size_t w, b, alpha, beta; /* (types x width), (types), scalars */
+    double offset;            /* t0 */
 };
+
+/* The part that THP and NCE-TPP make laws of: the first member of what their models own. */
+static inline struct thp_part *thp_part_of(struct model *model)
+{
+    return (void *)model->own;
+}
 
 /* Adds the entries to the table. */
 void OP(thp_part_params)(struct thp_part *part, struct params *params);
@@ -33,7 +40,7 @@ void OP(thp_part_params)(struct thp_part *part, struct params *params);
 struct thp_pass {
     const struct op_run *run;
     const struct thp_part *part;
-    const struct rival_config *config;
+    const struct loss_config *config; /* of losses */
     const real *slab;
     const struct encoder_input *input;
     real *encoder, *z, *s; /* encoder's memory; (n x types), (n) */
@@ -43,7 +50,7 @@ struct thp_pass {
 
 /* Lays a pass out from base on, or only counts where base is NULL; returns the reals it takes. */
 size_t OP(thp_pass_lay_out)(struct thp_pass *pass, const struct thp_part *part, size_t n, int threads, real *base);
-/* h, z, s of all rows; dz = 0 where `backward`. run, config, slab and input are set before. */
+/* h, z, s of all rows; dz = 0 where `backward`. run, slab and input are set before. */
 void OP(thp_pass_forward)(struct thp_pass *pass, bool backward);
 struct thp_head OP(thp_pass_head)(const struct thp_pass *pass, size_t row);
 /* From dz and the sums for alpha and beta to the gradient. dh_add: dh has the gradient of something else already. */
@@ -51,11 +58,11 @@ void OP(thp_pass_backward)(struct thp_pass *pass, bool dh_add, double dalpha, do
 /* s = alpha / since(row) */
 double OP(thp_pass_since)(const struct thp_pass *pass, size_t row);
 
-/* Scratch of one thread: reals for the points of an integral. */
-size_t OP(thp_desk_size)(const struct rival_config *config);
+/* Reals of scratch for the points of an integral. */
+size_t OP(thp_scratch)(const struct loss_config *config);
 /* The negative log-likelihood of target `index` of the batch; g (or NULL): its gradient times scale is added. */
 double OP(thp_nll)(const struct thp_pass *pass, const struct thp_head *head, const struct target *target, size_t index,
-                   real *desk, double scale, struct thp_gradient *g);
+                   real *scratch, double scale, struct thp_gradient *g);
 
 /* The law of the next gap: coefficients begin with z (types), s, beta. */
 extern const struct law_class OP(thp_law);

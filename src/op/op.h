@@ -25,12 +25,13 @@ typedef float real;
 #define OP(name) smurf_##name##_f32
 #endif
 
-/* Where the randomness of a step comes from, and how many threads it may use. Places (layers, heads, rows) are told
-   apart by the ops' own `place` arguments. */
+/* How a pass runs: threads, and what its random numbers are a function of. Layers, heads and rows are told apart by the
+   `place` arguments of the ops. */
 struct op_run {
-    int threads;   /* 1 or more */
-    uint64_t seed; /* of the run */
-    uint64_t step; /* of training: other masks at every step */
+    int threads;    /* 1 or more */
+    uint64_t seed;  /* of the training run */
+    uint64_t step;  /* of training: other masks at every step */
+    double dropout; /* rate in training; 0: none, as in forecasts */
 };
 
 /* Events of several sequences, end to end: sequence s has rows offset[s] .. offset[s+1]-1. */

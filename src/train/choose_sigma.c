@@ -6,10 +6,9 @@
  */
 #include "data/data.h"
 #include "model/config.h"
+#include "model/objective.h"
 
-#include "base/error.h"
-
-#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const double candidates[SMURF_SIGMA_TRIALS] = {0.02, 0.05, 0.1, 0.2, 0.4};
@@ -46,13 +45,28 @@ static smurf_status try_one(const smurf_train_config *config, const smurf_data *
     return status;
 }
 
+int smurf_train_has_noise(const smurf_train_config *config)
+{
+    const struct objective_class *objective = smurf_objective_named_f32(config->objective);
+    return objective && objective->noise;
+}
+
+static smurf_status no_noise(const smurf_train_config *config, smurf_error *err)
+{
+    const struct objective_class *objective;
+    char names[128] = "";
+    for (size_t i = 0, used = 0; (objective = smurf_objective_at_f32(i)) && used < sizeof names; i++)
+        if (objective->noise)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? " or " : "", objective->name);
+    return smurf_fail(err, SMURF_ERROR_ARGUMENT, "objective %s has no noise to choose: sigma auto goes with %s",
+                      config->objective, names);
+}
+
 smurf_status smurf_train_choose_sigma(smurf_train_config *config, const smurf_data *train, const smurf_data *dev,
                                       smurf_progress_fn *progress, void *context,
                                       smurf_sigma_trial trial[SMURF_SIGMA_TRIALS], smurf_error *err)
 {
-    if (strcmp(config->objective, "dsm") != 0)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "objective %s has no noise to choose: sigma auto goes with dsm",
-                          config->objective);
+    if (!smurf_train_has_noise(config)) return no_noise(config, err);
     if (!dev) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "sigma auto needs a dev part to judge by");
     int best = 0;
     for (int i = 0; i < SMURF_SIGMA_TRIALS; i++) {

@@ -4,7 +4,7 @@
 #ifndef SMURF_TRAIN_FEED_H
 #define SMURF_TRAIN_FEED_H
 
-#include "train/loss.h"
+#include "model/model_class.h"
 
 /* All events and targets of a data set, sequence by sequence, in the order of the data. */
 struct feed {

@@ -6,7 +6,6 @@
  */
 #include "train/trainer.h"
 
-#include "base/gauss_legendre.h"
 #include "data/data.h"
 #include "data/sink.h"
 #include "model/config.h"
@@ -54,9 +53,8 @@ static void gap_range(const smurf_data *data, double *least, double *most)
 static void fit_support(smurf_model *m, const smurf_data *train)
 {
     const smurf_train_config *c = &m->config;
-    double noise = 0, least, most, margin = 0.5;
-    for (int i = 0; strcmp(c->objective, "dsm") == 0 && !c->multiplicative && i < SMURF_SIGMAS; i++)
-        noise = fmax(noise, 3 * c->sigma[i]);
+    const struct objective_class *objective = smurf_objective_named_f32(c->objective);
+    double noise = objective->spread ? objective->spread(c) : 0, least, most, margin = 0.5;
     gap_range(train, &least, &most);
     if (c->scale == SMURF_SCALE_LOG) {
         if (c->dither > 0) least = fmin(least, c->dither / 2);
@@ -160,26 +158,6 @@ static smurf_status make_frame(smurf_model **out, const smurf_train_config *conf
 
 /* ---- Making one ------------------------------------------------------------------------------ */
 
-static void set_loss(smurf_trainer *t)
-{
-    const smurf_train_config *c = &t->frame->config;
-    struct objective_config *o = &t->loss.objective;
-    bool mle = strcmp(c->objective, "mle") == 0;
-    o->param = c->score ? PARAM_SCORE : PARAM_INTENSITY;
-    o->points = mle ? c->nodes : c->points;
-    for (o->sigmas = 0; o->sigmas < SIGMAS_MOST && c->sigma[o->sigmas] > 0; o->sigmas++)
-        o->sigma[o->sigmas] = c->sigma[o->sigmas];
-    o->multiplicative = c->multiplicative != 0;
-    o->stop = c->stop_gradient != 0;
-    o->low = t->frame->low;
-    o->log_axis = c->scale == SMURF_SCALE_LOG;
-    if (mle) smurf_gauss_legendre(o->points, o->node, o->weight);
-    t->loss.rival = smurf_rival_config(c);
-    t->loss.alpha = c->alpha;
-    t->loss.smoothing = c->smoothing;
-    t->loss.type_at_truth = c->type_at_truth != 0;
-}
-
 static smurf_status make_feeds(smurf_trainer *t, const smurf_data *train, const smurf_data *dev, smurf_error *err)
 {
     const smurf_train_config *c = &t->frame->config;
@@ -204,9 +182,8 @@ static smurf_status make_memory(smurf_trainer *t, smurf_error *err)
 {
     size_t rows = t->train.longest_batch_events > t->dev.longest_batch_events ? t->train.longest_batch_events
                                                                               : t->dev.longest_batch_events;
-    const struct rival_class *rival = t->frame->model.rival;
-    size_t memory = rival ? rival->memory(&t->frame->model, &t->loss.rival, rows + 1, t->threads)
-                          : smurf_loss_memory_f32(&t->frame->model, &t->loss, rows, t->threads);
+    const struct model *model = &t->frame->model;
+    size_t memory = model->class->loss_memory(model, &t->loss, rows, t->threads);
     struct feed widest = t->train;
     widest.longest_batch_events = rows;
     if (t->dev.longest_batch_targets > widest.longest_batch_targets)
@@ -244,8 +221,7 @@ smurf_status smurf_trainer_build(smurf_trainer **out, smurf_model *frame, const 
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     t->frame = frame;
     t->threads = frame->config.threads > 0 ? frame->config.threads : cores > 0 ? (int)cores : 1;
-    t->objective = smurf_objective_named_f32(frame->config.objective);
-    set_loss(t);
+    smurf_loss_config(&t->loss, &frame->config, frame->low);
     smurf_status status = make_feeds(t, train, dev, err);
     if (!status) status = make_memory(t, err);
     if (!status) status = start_weights(t, err);
@@ -322,9 +298,10 @@ static smurf_status not_finite(const smurf_trainer *t, size_t index, smurf_error
         t->at.epoch + 1, index + 1, list, what_is_kept(t));
 }
 
+/* Without dropout. */
 static struct op_run run_of(const smurf_trainer *t, uint64_t step)
 {
-    return (struct op_run){t->threads, t->frame->config.seed, step};
+    return (struct op_run){.threads = t->threads, .seed = t->frame->config.seed, .step = step};
 }
 
 /* What the gradient is multiplied by, so that its norm stays within the limit. */
@@ -348,12 +325,11 @@ static void update(smurf_trainer *t, double factor)
     }
 }
 
-/* The loss of a batch, by the model's own where it has one. */
-static struct loss loss_of(const smurf_trainer *t, const struct op_run *run, const struct model *model,
-                           const float *slab, const struct batch *batch, float *grad)
+static struct loss loss_of(const smurf_trainer *t, const struct op_run *run, const float *slab,
+                           const struct batch *batch, float *grad)
 {
-    if (model->rival) return model->rival->loss(run, model, &t->loss.rival, slab, batch, t->memory, grad);
-    return smurf_loss_of_batch_f32(run, model, t->objective, &t->loss, slab, batch, t->memory, grad);
+    const struct model *model = &t->frame->model;
+    return model->class->loss(run, model, &t->loss, slab, batch, t->memory, grad);
 }
 
 /* The last epochs go without dropout: the law that is used has none, and must fit without. */
@@ -373,9 +349,8 @@ smurf_status smurf_trainer_step(smurf_trainer *t, double *loss, int *last, smurf
     struct op_run run = run_of(t, t->at.step + 1);
     memset(t->slab[SLAB_GRADIENT], 0, slab_size(t) * sizeof(float));
     smurf_serial_enter();
-    struct model model = t->frame->model;
-    if (settles(&t->frame->config, t->at.epoch + 1)) model.shape.dropout = 0;
-    struct loss sum = loss_of(t, &run, &model, t->slab[SLAB_WEIGHT], &batch, t->slab[SLAB_GRADIENT]);
+    if (!settles(&t->frame->config, t->at.epoch + 1)) run.dropout = t->frame->config.dropout;
+    struct loss sum = loss_of(t, &run, t->slab[SLAB_WEIGHT], &batch, t->slab[SLAB_GRADIENT]);
     double total = t->loss.alpha * sum.time + sum.type;
     double norm = smurf_gradient_norm(slab_size(t), t->slab[SLAB_GRADIENT], t->threads);
     smurf_serial_leave();
@@ -405,14 +380,12 @@ static const float *current(const smurf_trainer *t)
 /* Loss on dev, without dropout; noise is that of step 0, the same in every epoch. */
 static struct loss dev_loss(smurf_trainer *t)
 {
-    struct model still = t->frame->model;
     struct op_run run = run_of(t, 0);
     struct loss sum = {0};
-    still.shape.dropout = 0;
     smurf_serial_enter();
     for (size_t b = 0; b < smurf_feed_batches(&t->dev); b++) {
         struct batch batch = smurf_feed_fill(&t->dev, b, &t->room);
-        struct loss part = loss_of(t, &run, &still, current(t), &batch, NULL);
+        struct loss part = loss_of(t, &run, current(t), &batch, NULL);
         sum.time += part.time;
         sum.type += part.type;
         sum.right += part.right;

@@ -27,7 +27,6 @@ struct progress_state {
 
 struct smurf_trainer {
     smurf_model *frame; /* config, view, table of parameters; no slab */
-    const struct objective_class *objective;
     struct loss_config loss;
     struct feed train, dev;
     bool has_dev;

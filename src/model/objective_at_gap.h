@@ -1,10 +1,10 @@
 /*
  * objective_at_gap.h - the points of objectives that look at the observed gap alone, and need psi' there.
  */
-#ifndef SMURF_TRAIN_OBJECTIVE_AT_GAP_H
-#define SMURF_TRAIN_OBJECTIVE_AT_GAP_H
+#ifndef SMURF_MODEL_OBJECTIVE_AT_GAP_H
+#define SMURF_MODEL_OBJECTIVE_AT_GAP_H
 
-#include "train/objective.h"
+#include "model/objective.h"
 
 static int order(const struct objective_config *config)
 {
@@ -22,6 +22,12 @@ static void place(const struct objective_config *config, const struct op_run *ru
 {
     (void)config, (void)run, (void)n;
     tau[0] = (real)target->gap;
+}
+
+static void prepare(const smurf_train_config *settings, struct objective_config *out)
+{
+    (void)settings;
+    out->points = 1;
 }
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * loss.c - see loss.h.
+ * smurf_loss.c - the loss of a batch and its gradient: encoder, coefficients, objective and type loss, and back.
  *
  * Targets are cut into chunks that depend on their number only; each chunk has gradients of the shared weights (w, c
  * and the type map) of its own, which are added up in the order of chunks. Within a chunk, one target after the other:
@@ -8,7 +8,7 @@
  * Where types are asked for at one point of each target and there are many of them, the type map (types x width/2) does
  * not stay there: then the types of TOGETHER targets are one product, and the map is read once for all of them.
  */
-#include "train/loss.h"
+#include "model/smurf_class.h"
 
 #include "op/gap_head.h"
 #include "op/linear.h"
@@ -99,7 +99,7 @@ static void lay_out(struct memory *m, const struct model *model, const struct lo
     m->desks = take(m, base, (size_t)threads * m->desk_size);
 }
 
-size_t OP(loss_memory)(const struct model *model, const struct loss_config *config, size_t n, int threads)
+size_t OP(smurf_loss_memory)(const struct model *model, const struct loss_config *config, size_t n, int threads)
 {
     struct memory m;
     lay_out(&m, model, config, n, threads, NULL);
@@ -112,6 +112,7 @@ size_t OP(loss_memory)(const struct model *model, const struct loss_config *conf
 struct pass {
     const struct op_run *run;
     const struct model *model;
+    const struct head_params *head;
     const struct objective_class *objective;
     const struct loss_config *config;
     const real *slab;
@@ -136,9 +137,9 @@ static void time_loss(const struct pass *p, const struct target *t, const struct
     const struct objective_config *config = &p->config->objective;
     size_t d = p->model->shape.width;
     const real *a = (const real *)p->m->c.a + t->row * d, *b = (const real *)p->m->c.b + t->row * d;
-    const real *w = p->slab + p->model->head.w;
+    const real *w = p->slab + p->head->w;
     int order = p->objective->order(config);
-    OP(gap_head_forward)(order, d, a, b, w, p->slab[p->model->head.c], k->tau, filled(n), k->z, k->u, k->u1, k->u2);
+    OP(gap_head_forward)(order, d, a, b, w, p->slab[p->head->c], k->tau, filled(n), k->z, k->u, k->u1, k->u2);
     out->time += p->objective->loss(config, t, n, k->tau, k->u, k->u1, k->u2, k->g0, k->g1, k->g2);
     if (!p->backward) return;
     const real alpha = (real)p->config->alpha;
@@ -158,17 +159,16 @@ static void type_loss(const struct pass *p, const struct target *t, const struct
 {
     size_t all = n > 1 ? filled(n) : 1;
     size_t half = p->model->shape.width / 2, types = p->model->shape.types;
-    const struct head_params *at = &p->model->head;
+    const struct head_params *at = p->head;
     const real *a = (const real *)p->m->c.type_a + t->row * half, *b = (const real *)p->m->c.type_b + t->row * half;
     double right;
     OP(type_head_forward)(types, half, a, b, p->slab + at->type_w, p->slab + at->type_c, k->tau, all, k->h, k->logits);
     out->type += OP(type_head_loss)(types, all, n, t->type, p->config->smoothing, 1, k->logits, &right);
     out->right += right;
     out->typed++;
-    if (p->backward)
-        OP(type_head_backward)
-        (types, half, a, p->slab + at->type_w, k->tau, all, k->h, k->logits, k->dh,
-         (real *)p->m->d.type_a + t->row * half, (real *)p->m->d.type_b + t->row * half, g->type_w, g->type_c);
+    if (p->backward) OP(type_head_backward)
+    (types, half, a, p->slab + at->type_w, k->tau, all, k->h, k->logits, k->dh, (real *)p->m->d.type_a + t->row * half,
+     (real *)p->m->d.type_b + t->row * half, g->type_w, g->type_c);
 }
 
 /* Types are asked for at the observed gap alone. */
@@ -216,7 +216,7 @@ static void type_losses(const struct pass *p, const struct target *const *t, siz
                         const struct shared *g, struct loss *out)
 {
     size_t half = p->model->shape.width / 2, types = p->model->shape.types;
-    const real *w = p->slab + p->model->head.type_w, *c = p->slab + p->model->head.type_c;
+    const real *w = p->slab + p->head->type_w, *c = p->slab + p->head->type_c;
     for (size_t j = 0; j < m; j++) {
         size_t row = t[j]->row * half;
         const real *a = (const real *)p->m->c.type_a + row, *b = (const real *)p->m->c.type_b + row;
@@ -225,7 +225,8 @@ static void type_losses(const struct pass *p, const struct target *const *t, siz
     OP(linear_forward)(m, half, types, k->h, w, c, k->logits);
     for (size_t j = 0; j < m; j++) {
         double right;
-        out->type += OP(type_head_loss)(types, 1, 1, t[j]->type, p->config->smoothing, 1, k->logits + j * types, &right);
+        out->type +=
+            OP(type_head_loss)(types, 1, 1, t[j]->type, p->config->smoothing, 1, k->logits + j * types, &right);
         out->right += right;
         out->typed++;
     }
@@ -278,7 +279,7 @@ static struct loss all_targets(const struct pass *p, const struct batch *batch)
 /* Adds the chunks' gradients of the shared weights, in order. */
 static void add_shared(const struct pass *p, size_t targets, real *grad)
 {
-    const struct head_params *at = &p->model->head;
+    const struct head_params *at = p->head;
     size_t d = p->model->shape.width, types = p->model->shape.types;
     for (size_t c = 0; c < chunks_of(targets); c++) {
         struct shared s = shared_of(p, p->m->shared + c * p->m->shared_size);
@@ -297,25 +298,25 @@ static void through_head(const struct pass *p, size_t n, const real *h, real *gr
 #pragma omp parallel for schedule(static) num_threads(p->run->threads)
     for (size_t c = 0; c < chunks; c++) {
         size_t i0 = op_chunk_start(n, chunks, c), i1 = op_chunk_start(n, chunks, c + 1);
-        OP(head_backward)(&p->model->head, p->slab, d, i0, i1 - i0, &m->c, &m->d, m->dh);
+        OP(head_backward)(p->head, p->slab, d, i0, i1 - i0, &m->c, &m->d, m->dh);
     }
 #pragma omp parallel for schedule(dynamic) num_threads(p->run->threads)
-    for (int which = 0; which < 4; which++) OP(head_gradient)(&p->model->head, d, n, which, h, &m->d, grad);
+    for (int which = 0; which < 4; which++) OP(head_gradient)(p->head, d, n, which, h, &m->d, grad);
 }
 
-struct loss OP(loss_of_batch)(const struct op_run *run, const struct model *model,
-                              const struct objective_class *objective, const struct loss_config *config,
-                              const real *slab, const struct batch *batch, real *memory, real *grad)
+struct loss OP(smurf_loss)(const struct op_run *run, const struct model *model, const struct loss_config *config,
+                           const real *slab, const struct batch *batch, real *memory, real *grad)
 {
     struct memory m;
+    const struct smurf_offsets *at = smurf_offsets(model);
     size_t n = batch->input.n, d = model->shape.width, chunks = op_chunks(n, ROWS_CHUNK);
     lay_out(&m, model, config, n, run->threads, memory);
-    const struct pass p = {run, model, objective, config, slab, &m, grad != NULL};
-    const real *h = OP(encoder_forward)(run, &model->shape, &model->encoder, slab, &batch->input, m.encoder);
+    const struct pass p = {run, model, &at->head, config->objective.class, config, slab, &m, grad != NULL};
+    const real *h = OP(encoder_forward)(run, &model->shape, &at->encoder, slab, &batch->input, m.encoder);
 #pragma omp parallel for schedule(static) num_threads(run->threads)
     for (size_t c = 0; c < chunks; c++) {
         size_t i0 = op_chunk_start(n, chunks, c), i1 = op_chunk_start(n, chunks, c + 1);
-        OP(head_forward)(&model->head, slab, d, i0, i1 - i0, h, &m.c);
+        OP(head_forward)(&at->head, slab, d, i0, i1 - i0, h, &m.c);
     }
     if (grad) { /* rows without a target have no gradient */
         memset(m.d.a, 0, n * d * sizeof(real));
@@ -327,6 +328,6 @@ struct loss OP(loss_of_batch)(const struct op_run *run, const struct model *mode
     if (!grad) return sum;
     add_shared(&p, batch->targets, grad);
     through_head(&p, n, h, grad);
-    OP(encoder_backward)(run, &model->shape, &model->encoder, slab, &batch->input, m.encoder, m.dh, grad);
+    OP(encoder_backward)(run, &model->shape, &at->encoder, slab, &batch->input, m.encoder, m.dh, grad);
     return sum;
 }

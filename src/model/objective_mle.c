@@ -4,8 +4,9 @@
  *
  * A gap that was cut off by the end of observation has the likelihood of nothing coming: Lambda alone.
  */
-#include "train/objective.h"
+#include "model/objective.h"
 
+#include "base/gauss_legendre.h"
 #include "op/intensity.h"
 
 /* From the lower end of the support to the gap; a gap below it, which train had none of, adds nothing. */
@@ -55,4 +56,21 @@ static double loss(const struct objective_config *config, const struct target *t
     return sum - (double)log_real(l.lambda);
 }
 
-const struct objective_class OP(objective_mle) = {"mle", true, false, order, count, place, loss};
+static void prepare(const smurf_train_config *settings, struct objective_config *out)
+{
+    out->points = settings->nodes;
+    smurf_gauss_legendre(out->points, out->node, out->weight);
+}
+
+const struct objective_class OP(objective_mle) = {
+    .name = "mle",
+    .about = "likelihood",
+    .censored = true,
+    .intensity = true,
+    .mass = EXACT_REST,
+    .prepare = prepare,
+    .order = order,
+    .count = count,
+    .place = place,
+    .loss = loss,
+};

@@ -1,5 +1,5 @@
 /*
- * grad_rival.c - the gradients of the rivals' losses against finite differences, for every parameter.
+ * grad_class.c - the gradients of the losses of all classes of models against finite differences, for every parameter.
  *
  * Draws are a function of (seed, step, id), so that a loss with draws has derivatives. NCE-TPP says its likelihood and
  * has the gradient of another sum (nce.h): that is what is differentiated. Its noise is drawn from parameters of its
@@ -15,19 +15,19 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "class_case.h"
 #include "difference.h"
 #include "model/nce.h"
 #include "op/serial.h"
-#include "rival_case.h"
 
 /* Relative to the largest element of the tensor. */
 static const double TOLERANCE = 1e-6;
 enum { SINGLES = 3 };
 
-static const struct op_run once = {1, 5, 9};
+static const struct op_run once = {1, 5, 9, 0};
 static const size_t lengths[] = {5, 1, 7};
 
-static struct encoder_shape shape_of(bool relu, bool gap_feature, double dropout)
+static struct encoder_shape shape_of(bool relu, bool gap_feature)
 {
     return (struct encoder_shape){.types = 3,
                                   .width = 8,
@@ -36,14 +36,13 @@ static struct encoder_shape shape_of(bool relu, bool gap_feature, double dropout
                                   .layers = 2,
                                   .inner = 10,
                                   .activation = relu ? ACTIVATION_RELU : ACTIVATION_GELU,
-                                  .dropout = dropout,
                                   .gap_feature = gap_feature};
 }
 
 static double value(void *context)
 {
-    struct loss loss = rival_case_loss(context, &once, NULL);
-    return rival_case_config.alpha * loss.time + loss.type;
+    struct loss loss = class_case_loss(context, &once, NULL);
+    return ((struct model_case *)context)->config.alpha * loss.time + loss.type;
 }
 
 /* The nearer of two steps: a corner of relu nearer than the longer one spoils that one only. */
@@ -60,30 +59,30 @@ static void check_tensor(struct model_case *c, const struct param *p, const doub
     const double *g = grad + p->at;
     double size = largest(g, p->size);
     size_t element = 0;
-    if (!(size > 0) || !isfinite(size)) fail_msg("%s: gradient of %s: largest %g", c->model.rival->name, p->name, size);
+    if (!(size > 0) || !isfinite(size)) fail_msg("%s: gradient of %s: largest %g", c->model.class->name, p->name, size);
     for (size_t i = 0; i < p->size; i++)
         if (fabs(g[i]) == size) element = i;
     for (int k = 0; k <= SINGLES; k++, element = (size_t)smurf_random_below(random, p->size)) {
         double want = nearest(c, &c->slab[p->at + element], g[element]);
         if (!(fabs(g[element] - want) <= TOLERANCE * size))
-            fail_msg("%s: %s[%zu]: %.12g, by differences %.12g (largest %g)", c->model.rival->name, p->name, element,
+            fail_msg("%s: %s[%zu]: %.12g, by differences %.12g (largest %g)", c->model.class->name, p->name, element,
                      g[element], want, size);
     }
 }
 
 static void test_gradient(void **state)
 {
-    struct rival_class own = *(const struct rival_class *)*state;
-    if (own.loss == OP(rival_nce).loss) own.loss = OP(nce_contrast);
-    const struct rival_class *rival = &own;
+    struct model_class own = *(const struct model_class *)*state;
+    if (own.loss == OP(model_nce).loss) own.loss = OP(nce_contrast);
     for (unsigned k = 0; k < 8; k++) {
-        struct encoder_shape shape = shape_of(k & 1, k & 2, k & 4 ? 0.2 : 0);
+        struct encoder_shape shape = shape_of(k & 1, k & 2);
         struct model_case c;
         struct random random;
         smurf_random_init(&random, 4, 4);
-        rival_case_init(&c, rival, &shape, lengths, 3, 3);
+        class_case_init(&c, &own, &shape, lengths, 3, 3);
+        c.dropout = k & 4 ? 0.2 : 0;
         double *grad = model_case_room(c.model.params.total, sizeof *grad);
-        struct loss with = rival_case_loss(&c, &once, grad), without = rival_case_loss(&c, &once, NULL);
+        struct loss with = class_case_loss(&c, &once, grad), without = class_case_loss(&c, &once, NULL);
         assert_memory_equal(&with, &without, sizeof with);
         assert_true(with.gaps > 0 && with.time != 0);
         for (size_t i = 0; i < c.model.params.count; i++)
@@ -115,7 +114,7 @@ static void start_twin(struct model_case *thp, const struct model_case *nce, boo
                                   .inner = 32,
                                   .activation = relu ? ACTIVATION_RELU : ACTIVATION_GELU,
                                   .gap_feature = gap_feature};
-    rival_case_init(thp, &OP(rival_thp), &shape, lengths, 3, 3);
+    class_case_init(thp, &OP(model_thp), &shape, lengths, 3, 3);
     memset(thp->slab, 0, thp->model.params.total * sizeof *thp->slab);
     for (size_t i = 0; i < nce->model.params.count; i++) {
         const struct param *p = &nce->model.params.entry[i], *own;
@@ -130,15 +129,16 @@ static void test_noise(void **state)
 {
     (void)state;
     for (unsigned k = 0; k < 4; k++) {
-        struct encoder_shape shape = shape_of(k & 1, k & 2, 0.2);
+        struct encoder_shape shape = shape_of(k & 1, k & 2);
         struct model_case nce, thp;
         size_t compared = 0;
-        rival_case_init(&nce, &OP(rival_nce), &shape, lengths, 3, 3);
+        class_case_init(&nce, &OP(model_nce), &shape, lengths, 3, 3);
+        nce.dropout = 0.2; /* of p; q has none */
         start_twin(&thp, &nce, k & 1, k & 2);
         double *got = model_case_room(nce.model.params.total, sizeof *got);
         double *want = model_case_room(thp.model.params.total, sizeof *want);
-        rival_case_loss(&nce, &once, got);
-        rival_case_loss(&thp, &once, want);
+        class_case_loss(&nce, &once, got);
+        class_case_loss(&thp, &once, want);
         for (size_t i = 0; i < nce.model.params.count; i++) {
             const struct param *p = &nce.model.params.entry[i];
             if (strncmp(p->name, "noise.", 6) != 0) continue;
@@ -156,12 +156,13 @@ static void test_noise(void **state)
 static void test_says(void **state)
 {
     (void)state;
-    struct encoder_shape shape = shape_of(false, true, 0.2);
-    struct rival_class contrast = OP(rival_nce);
+    struct encoder_shape shape = shape_of(false, true);
+    struct model_class contrast = OP(model_nce);
     struct model_case nce, thp;
     contrast.loss = OP(nce_contrast);
-    rival_case_init(&nce, &OP(rival_nce), &shape, lengths, 3, 3);
-    rival_case_init(&thp, &OP(rival_thp), &shape, lengths, 3, 3);
+    class_case_init(&nce, &OP(model_nce), &shape, lengths, 3, 3);
+    class_case_init(&thp, &OP(model_thp), &shape, lengths, 3, 3);
+    nce.dropout = thp.dropout = 0.2;
     for (size_t i = 0; i + 1 < thp.model.params.count; i++) { /* all but the classifier */
         const struct param *a = &thp.model.params.entry[i], *b = &nce.model.params.entry[i];
         assert_string_equal(a->name, b->name);
@@ -169,10 +170,10 @@ static void test_says(void **state)
     }
     size_t total = nce.model.params.total;
     double *a = model_case_room(total, sizeof *a), *b = model_case_room(total, sizeof *b);
-    struct loss said = rival_case_loss(&nce, &once, a), want = rival_case_loss(&thp, &once, NULL);
+    struct loss said = class_case_loss(&nce, &once, a), want = class_case_loss(&thp, &once, NULL);
     check_values("likelihood", &said.time, &want.time, 1, 1e-12);
-    nce.model.rival = &contrast;
-    assert_true(rival_case_loss(&nce, &once, b).time > 0);
+    nce.model.class = &contrast;
+    assert_true(class_case_loss(&nce, &once, b).time > 0);
     assert_memory_equal(a, b, total * sizeof *a);
     free(a), free(b);
     model_case_release(&nce), model_case_release(&thp);
@@ -190,9 +191,9 @@ int main(void)
     enum { MOST = 16 };
     struct CMUnitTest tests[MOST + 2];
     size_t n = 0;
-    for (const struct rival_class *r; n < MOST && (r = OP(rival_at)(n)); n++)
+    for (const struct model_class *r; n < MOST && (r = OP(model_class_at)(n)); n++)
         tests[n] = (struct CMUnitTest){r->name, test_gradient, NULL, NULL, (void *)(uintptr_t)r};
     tests[n++] = (struct CMUnitTest){"noise of nce", test_noise, NULL, NULL, NULL};
     tests[n++] = (struct CMUnitTest){"loss of nce", test_says, NULL, NULL, NULL};
-    return _cmocka_run_group_tests("gradients of the rivals", tests, n, one_thread, NULL);
+    return _cmocka_run_group_tests("gradients of all classes", tests, n, one_thread, NULL);
 }

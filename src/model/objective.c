@@ -1,5 +1,5 @@
 /* objective.c - the table of objectives. See objective.h. */
-#include "train/objective.h"
+#include "model/objective.h"
 
 #include <string.h>
 

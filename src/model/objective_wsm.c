@@ -5,7 +5,7 @@
  * and -1 beyond. On the log axis, which has no end on the left: h = min(1, y(T - t_{i-1}) - y). Gaps that were cut off
  * add nothing.
  */
-#include "train/objective_at_gap.h"
+#include "model/objective_at_gap.h"
 
 #include "op/score.h"
 
@@ -32,4 +32,13 @@ static double loss(const struct objective_config *config, const struct target *t
     return 0.5 * h * psi * psi + h * (double)s.slope + slope * psi;
 }
 
-const struct objective_class OP(objective_wsm) = {"wsm", false, false, order, count, place, loss};
+const struct objective_class OP(objective_wsm) = {
+    .name = "wsm",
+    .about = "score matching, weighted to end where the density does",
+    .mass = EXACT_ONE,
+    .prepare = prepare,
+    .order = order,
+    .count = count,
+    .place = place,
+    .loss = loss,
+};

@@ -1,10 +1,10 @@
 /*
- * recovery_rival.c - training of the rivals finds the true law of a process that they can represent.
+ * recovery_thp.c - training of THP and NCE-TPP finds the true law of a process that they can represent.
  *
  * A Hawkes process that forgets slowly: its intensity depends on the history and hardly changes within a gap. (THP
  * cannot have it fall within a gap late in a sequence: its slope there is alpha / t.) The measure is that of
  * recovery.c, the mean over events of the mean over true quantile levels of |F_learned - F_true|, with F of the model's
- * exact law. The first argument names the rival; without one, all that are here.
+ * exact law. The first argument names the model; without one, all that are here.
  */
 #include "true_quantile.h"
 
@@ -15,7 +15,7 @@
 enum { LEVELS = 19 };
 
 struct recovery_case {
-    const char *rival, *name;
+    const char *model, *name;
     double decay, base;
     double limit;
 };
@@ -57,7 +57,7 @@ static smurf_data *observe(const smurf_process *process, size_t sequences, uint6
     return data;
 }
 
-static smurf_model *train_on(const char *rival, const smurf_data *train, const smurf_data *dev, double *seconds)
+static smurf_model *train_on(const char *preset, const smurf_data *train, const smurf_data *dev, double *seconds)
 {
     char settings[256];
     smurf_error err;
@@ -66,7 +66,7 @@ static smurf_model *train_on(const char *rival, const smurf_data *train, const s
     snprintf(settings, sizeof settings,
              "model=%s scale=mean gap-feature=off width=32 heads=2 head-width=16 layers=1 inner=64 batch=16 points=30 "
              "rate=3e-3 epochs=10 warmup=100 average=0.99 schedule=cosine",
-             rival);
+             preset);
     smurf_train_config config = small_config(settings);
     if (smurf_trainer_new(&t, &config, train, dev, &err)) fail_msg("%s", err.message);
     *seconds = 0;
@@ -90,7 +90,7 @@ static void check_recovery(void **state)
     smurf_data *train = observe(process, 2000, 1), *dev = observe(process, 100, 2);
     double seconds, sum[2] = {0, 0};
     size_t events = 0;
-    smurf_model *model = train_on(c->rival, train, dev, &seconds);
+    smurf_model *model = train_on(c->model, train, dev, &seconds);
     for (size_t i = 0; i < 20; i++) errors_of(model, process, smurf_data_sequence(dev, i), sum, &events);
     double error = sum[0] / (double)events, other = sum[1] / (double)events;
     print_message("# %s: mean |F - truth| %.4f over %zu laws (%.4f with another event's), limit %.3f, %.1f s\n",
@@ -113,7 +113,7 @@ int main(int argc, char **argv)
     struct CMUnitTest tests[CASES];
     size_t n = 0;
     for (size_t i = 0; i < CASES; i++)
-        if (argc < 2 || strcmp(argv[1], cases[i].rival) == 0)
+        if (argc < 2 || strcmp(argv[1], cases[i].model) == 0)
             tests[n++] = (struct CMUnitTest){cases[i].name, check_recovery, NULL, NULL, &cases[i]};
     return _cmocka_run_group_tests("recovery", tests, n, NULL, NULL);
 }

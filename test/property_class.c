@@ -1,24 +1,24 @@
 /*
- * property_rival.c - what must hold for every rival of the table, in float: batches, threads, causes before effects,
+ * property_class.c - what must hold for every class of models, in float: batches, threads, causes before effects,
  * laws that agree with themselves, and models that come back from their files. And the noise of NCE-TPP.
  */
 #include "train_case.h"
 
+#include "class_case.h"
 #include "forecast/model_predictor.h"
 #include "model/nce.h"
 #include "op/serial.h"
-#include "rival_case.h"
 
 #include <unistd.h>
 
-static const struct op_run once = {1, 17, 4};
+static const struct op_run once = {1, 17, 4, 0};
 
 /* Lengths on both sides of attention's tiles and of the chunks of rows and targets. */
 static const size_t lengths[] = {3, 1, 26, 2, 131, 9, 64, 5, 1, 49, 200, 14};
 enum { SEQUENCES = sizeof lengths / sizeof *lengths };
 static const double ROUNDING = 2e-5; /* of sums in another order, relative to the largest */
 
-static void start(struct model_case *c, const struct rival_class *rival, double dropout)
+static void start(struct model_case *c, const struct model_class *class, double dropout)
 {
     const struct encoder_shape shape = {.types = 5,
                                         .width = 12,
@@ -27,9 +27,9 @@ static void start(struct model_case *c, const struct rival_class *rival, double 
                                         .layers = 2,
                                         .inner = 40,
                                         .activation = ACTIVATION_GELU,
-                                        .dropout = dropout,
                                         .gap_feature = true};
-    rival_case_init(c, rival, &shape, lengths, SEQUENCES, 8);
+    class_case_init(c, class, &shape, lengths, SEQUENCES, 8);
+    c->dropout = dropout;
 }
 
 static double *room(size_t n)
@@ -53,9 +53,9 @@ static void compare_gradients(const struct model_case *c, const double *a, const
             if (!(fabs(a[k] - b[k]) <= most)) most = fabs(a[k] - b[k]);
             size = fmax(size, fabs(a[k]));
         }
-        if (!(size > 0)) fail_msg("%s: no gradient of %s", c->model.rival->name, p->name);
+        if (!(size > 0)) fail_msg("%s: no gradient of %s", c->model.class->name, p->name);
         if (!(most <= ROUNDING * size))
-            fail_msg("%s: %s differs by %g of %g", c->model.rival->name, p->name, most, size);
+            fail_msg("%s: %s differs by %g of %g", c->model.class->name, p->name, most, size);
     }
 }
 
@@ -66,10 +66,10 @@ static void test_one_by_one(void **state)
     start(&all, *state, 0);
     size_t total = all.model.params.total;
     double *grad = room(total), *part = room(total), *sum = room(total);
-    struct loss whole = rival_case_loss(&all, &once, grad), parts = {0};
+    struct loss whole = class_case_loss(&all, &once, grad), parts = {0};
     for (size_t s = 0; s < SEQUENCES; s++) {
         model_case_select(&one, &all, &s, 1);
-        struct loss loss = rival_case_loss(&one, &once, part);
+        struct loss loss = class_case_loss(&one, &once, part);
         parts.time += loss.time, parts.type += loss.type, parts.right += loss.right;
         parts.gaps += loss.gaps, parts.typed += loss.typed;
         for (size_t i = 0; i < total; i++) sum[i] += part[i];
@@ -92,18 +92,18 @@ static void test_threads(void **state)
     start(&c, *state, 0.1);
     size_t total = c.model.params.total;
     double *a = room(total), *b = room(total);
-    struct loss one = rival_case_loss(&c, &once, a);
+    struct loss one = class_case_loss(&c, &once, a);
     assert_true(isfinite(one.time) && one.time != 0);
     for (int k = 0; k < 2; k++) {
-        struct op_run run = {threads[k], once.seed, once.step};
-        struct loss many = rival_case_loss(&c, &run, b);
+        struct op_run run = {threads[k], once.seed, once.step, 0};
+        struct loss many = class_case_loss(&c, &run, b);
         assert_memory_equal(&one, &many, sizeof one);
         assert_memory_equal(a, b, total * sizeof *a);
     }
-    struct op_run later = {1, once.seed, once.step + 1}, other = {1, once.seed + 1, once.step};
-    bool random = strcmp(c.model.rival->name, "nhp") != 0;
-    assert_true((rival_case_loss(&c, &later, NULL).time != one.time) == random);
-    assert_true((rival_case_loss(&c, &other, NULL).time != one.time) == random);
+    struct op_run later = {1, once.seed, once.step + 1, 0}, other = {1, once.seed + 1, once.step, 0};
+    bool random = strcmp(c.model.class->name, "nhp") != 0;
+    assert_true((class_case_loss(&c, &later, NULL).time != one.time) == random);
+    assert_true((class_case_loss(&c, &other, NULL).time != one.time) == random);
     free(a), free(b);
     model_case_release(&c);
 }
@@ -118,14 +118,14 @@ static void test_extremes(void **state)
     double *grad = room(total);
     for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++) {
         for (size_t i = 0; i < c.targets; i++) c.target[i].gap = gaps[g];
-        struct loss loss = rival_case_loss(&c, &once, grad);
+        struct loss loss = class_case_loss(&c, &once, grad);
         if (!isfinite(loss.time) || !isfinite(loss.type))
             fail_msg("gap %g: loss %g, %g", gaps[g], loss.time, loss.type);
         for (size_t i = 0; i < total; i++)
             if (!isfinite(grad[i])) fail_msg("gap %g: gradient %g", gaps[g], grad[i]);
     }
     c.targets = 0;
-    struct loss none = rival_case_loss(&c, &once, grad);
+    struct loss none = class_case_loss(&c, &once, grad);
     assert_true(none.time == 0 && none.type == 0 && none.gaps == 0 && none.typed == 0);
     for (size_t i = 0; i < total; i++) assert_true(grad[i] == 0);
     free(grad);
@@ -137,16 +137,21 @@ static void test_extremes(void **state)
 enum { POINTS = 6 };
 static const double points[POINTS] = {0, 0.01, 0.3, 1, 4, 20};
 
+/* The law of one event's coefficients, valid until the next call. */
+static struct law law_of(const struct model_case *c, const float *slab, const float *coefficients)
+{
+    static double memory[4096];
+    assert_true(c->model.class->law_memory(&c->model) <= sizeof memory);
+    return c->model.class->law(&c->model, slab, coefficients, 0, 50, memory);
+}
+
 /* Total intensity and probabilities of types at the points: what a law says. */
 static void law_says(const struct model_case *c, const float *slab, const float *coefficients, double *intensity,
                      double *types)
 {
-    struct rival_law self = {&c->model, slab, coefficients};
-    c->model.rival->law->intensity(&self, points, intensity, POINTS);
-    if (c->model.rival->types)
-        c->model.rival->types(&self, points, types, POINTS);
-    else
-        c->model.rival->law->types(&self, points, types, POINTS);
+    struct law law = law_of(c, slab, coefficients);
+    law.class->intensity(law.self, points, intensity, POINTS);
+    c->model.class->types(&law, points, types, POINTS);
 }
 
 static bool same_law(const struct model_case *c, const float *slab, const float *a, const float *b)
@@ -174,16 +179,16 @@ static void test_future(void **state)
     for (size_t i = 0; i < sizeof place / sizeof *place; i++) {
         struct model_case c;
         start(&c, *state, 0);
-        size_t s = place[i][0], from = c.offset[s] + place[i][1], own = c.model.rival->coefficients(&c.model);
-        float *slab = rival_case_reals(c.slab, c.model.params.total);
-        float *before = rival_case_encode(&c, &once);
+        size_t s = place[i][0], from = c.offset[s] + place[i][1], own = c.model.class->coefficients(&c.model);
+        float *slab = class_case_reals(c.slab, c.model.params.total);
+        float *before = class_case_encode(&c, &once);
         disturb(&c, from, c.offset[s + 1]);
-        float *after = rival_case_encode(&c, &once);
+        float *after = class_case_encode(&c, &once);
         for (size_t row = 0; row < c.n; row++) {
             bool changed = row >= from && row < c.offset[s + 1];
             const float *a = before + row * own, *b = after + row * own;
             if ((memcmp(a, b, own * sizeof *a) != 0) != changed || same_law(&c, slab, a, b) == changed)
-                fail_msg("%s: row %zu of sequence from %zu, changed from %zu: %s", c.model.rival->name, row,
+                fail_msg("%s: row %zu of sequence from %zu, changed from %zu: %s", c.model.class->name, row,
                          c.offset[s], from, changed ? "no effect" : "depends on the future");
         }
         free(slab), free(before), free(after);
@@ -198,8 +203,8 @@ static void test_alone(void **state)
     const size_t which = 4;
     start(&all, *state, 0);
     model_case_select(&one, &all, &which, 1);
-    size_t own = all.model.rival->coefficients(&all.model);
-    float *a = rival_case_encode(&all, &once), *b = rival_case_encode(&one, &once);
+    size_t own = all.model.class->coefficients(&all.model);
+    float *a = class_case_encode(&all, &once), *b = class_case_encode(&one, &once);
     double most = 0;
     for (size_t i = 0; i < one.n * own; i++) most = fmax(most, fabs((double)a[all.offset[which] * own + i]));
     assert_true(most > 0.01);
@@ -216,16 +221,16 @@ static void check_law(const struct model_case *c, const float *slab, const float
 {
     enum { N = 150, TYPES = 5 };
     const double h = 1e-4;
-    const struct law_class *class = c->model.rival->law;
-    struct rival_law self = {&c->model, slab, coefficients};
+    struct law law = law_of(c, slab, coefficients);
+    const struct law_class *class = law.class;
     double tau[N], lambda[N], slope[N], left[N], right[N], types[N * TYPES], alone;
     for (int i = 0; i < N; i++) tau[i] = 0.01 + 0.05 * i;
-    class->intensity(&self, tau, lambda, N);
-    class->slope(&self, tau, slope, N);
-    class->types(&self, tau, types, N);
+    class->intensity(law.self, tau, lambda, N);
+    class->slope(law.self, tau, slope, N);
+    class->types(law.self, tau, types, N);
     for (int i = 0; i < N; i++) left[i] = tau[i] - h, right[i] = tau[i] + h;
-    class->intensity(&self, left, left, N);
-    class->intensity(&self, right, right, N);
+    class->intensity(law.self, left, left, N);
+    class->intensity(law.self, right, right, N);
     for (int i = 0; i < N; i++) {
         double want = (right[i] - left[i]) / (2 * h), sum = 0;
         assert_true(lambda[i] > 0 && isfinite(lambda[i]));
@@ -236,12 +241,11 @@ static void check_law(const struct model_case *c, const float *slab, const float
             sum += types[i * TYPES + k];
         }
         close_enough("sum of types", sum, lambda[i], 1e-10);
-        class->intensity(&self, &tau[i], &alone, 1);
+        class->intensity(law.self, &tau[i], &alone, 1);
         close_enough("alone", alone, lambda[i], 1e-12);
     }
-    if (!c->model.rival->types) return;
-    c->model.rival->types(&self, tau, types, N);
-    for (int i = 0; i < N; i++) {
+    c->model.class->types(&law, tau, types, TYPE_POINTS);
+    for (int i = 0; i < TYPE_POINTS; i++) {
         double sum = 0;
         for (int k = 0; k < TYPES; k++) sum += types[i * TYPES + k];
         close_enough("sum of probabilities", sum, 1, 1e-10);
@@ -252,16 +256,64 @@ static void test_law(void **state)
 {
     struct model_case c;
     start(&c, *state, 0);
-    size_t own = c.model.rival->coefficients(&c.model);
-    float *slab = rival_case_reals(c.slab, c.model.params.total), *all = rival_case_encode(&c, &once);
+    size_t own = c.model.class->coefficients(&c.model);
+    float *slab = class_case_reals(c.slab, c.model.params.total), *all = class_case_encode(&c, &once);
     for (size_t row = 0; row < c.n; row += 7) check_law(&c, slab, all + row * own);
     free(slab), free(all);
     model_case_release(&c);
 }
 
+/* ---- Histories ------------------------------------------------------------------------------- */
+
+static void same_row(const char *what, const float *a, const float *b, size_t n)
+{
+    double most = 0;
+    for (size_t i = 0; i < n; i++) most = fmax(most, fabs((double)b[i]));
+    for (size_t i = 0; i < n; i++)
+        if (!(fabs((double)(a[i] - b[i])) <= ROUNDING * most))
+            fail_msg("%s: %g and %g", what, (double)a[i], (double)b[i]);
+}
+
+/* Events appended one by one, or filled in at once, have the coefficients that all of them have together; copies go on
+   by themselves, and come back. */
+static void test_history(void **state)
+{
+    const struct model_class *class = *state;
+    const struct history_class *h = class->history;
+    const size_t which = 4, half = 60;
+    struct model_case all, one;
+    smurf_error err;
+    void *grown, *copy;
+    start(&all, class, 0);
+    model_case_select(&one, &all, &which, 1);
+    size_t own = class->coefficients(&one.model), n = one.n;
+    float *slab = class_case_reals(one.slab, one.model.params.total), *gap = class_case_reals(one.gap, n);
+    float *want = class_case_encode(&one, &once), *c = model_case_room(own, sizeof *c);
+    assert_int_equal(h->open(&grown, &one.model, slab, 0, &err), SMURF_OK);
+    assert_int_equal(h->open(&copy, &one.model, slab, 0, &err), SMURF_OK);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(h->append(grown, one.type[i], one.time[i], gap[i], c, &err), SMURF_OK);
+        same_row("appended", c, want + i * own, own);
+        if (i + 1 == half) assert_int_equal(h->copy(copy, grown, false, &err), SMURF_OK);
+    }
+    for (int round = 0; round < 2; round++) { /* the copy is at event `half`, and then goes back there */
+        assert_int_equal(h->append(copy, one.type[half], one.time[half], gap[half], c, &err), SMURF_OK);
+        same_row("of a copy", c, want + half * own, own);
+        assert_int_equal(h->fill(grown, one.type, one.time, gap, half, c, &err), SMURF_OK);
+        same_row("filled", c, want + (half - 1) * own, own);
+        assert_int_equal(h->copy(copy, grown, true, &err), SMURF_OK);
+    }
+    h->clear(grown);
+    assert_int_equal(h->append(grown, one.type[0], one.time[0], gap[0], c, &err), SMURF_OK);
+    same_row("cleared", c, want, own);
+    h->close(grown), h->close(copy), h->close(NULL);
+    free(slab), free(gap), free(want), free(c);
+    model_case_release(&all), model_case_release(&one);
+}
+
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-/* A few steps from the rival's preset, cut down to a small model. */
+/* A few steps from the class's preset, cut down to a small model. */
 static smurf_model *trained(const char *preset, const smurf_data *train)
 {
     smurf_error err;
@@ -298,16 +350,16 @@ static void answers(const smurf_model *model, const smurf_sequence *s, double *o
 
 static void test_file(void **state)
 {
-    const struct rival_class *rival = *state;
+    const struct model_class *class = *state;
     smurf_error err;
     smurf_data *data = simulate("hawkes", 3, 12, 20, 5);
-    smurf_model *model = trained(rival->name, data), *back = NULL;
-    char path[] = "/tmp/rival-XXXXXX";
+    smurf_model *model = trained(class->preset ? class->name : "default", data), *back = NULL;
+    char path[] = "/tmp/class-XXXXXX";
     int file = mkstemp(path);
     assert_true(file >= 0);
     close(file);
     if (smurf_model_save(model, path, &err) || smurf_model_load(&back, path, &err)) fail_msg("%s", err.message);
-    assert_string_equal(back->config.model, rival->name);
+    assert_string_equal(back->config.model, class->name);
     for (size_t i = 0; i < 12; i++) {
         const smurf_sequence *s = smurf_data_sequence(data, i);
         double *a = room(s->length * 4), *b = room(s->length * 4);
@@ -352,10 +404,10 @@ static void test_noise_mean(void **state)
     const struct encoder_shape shape = {
         .types = TYPES, .width = 4, .heads = 1, .head_width = 2, .layers = 1, .inner = 2};
     const size_t length = 1;
-    struct rival_class contrast = smurf_rival_nce_f32;
+    struct model_class contrast = smurf_model_nce_f32;
     struct model_case c;
     contrast.loss = smurf_nce_contrast_f32;
-    rival_case_init(&c, &contrast, &shape, &length, 1, 8);
+    class_case_init(&c, &contrast, &shape, &length, 1, 8);
     memset(c.slab, 0, c.model.params.total * sizeof *c.slab);
     c.slab[offset_of(&c.model.params, "beta")] = c.slab[offset_of(&c.model.params, "noise.beta")] = 1;
     double each = 0;
@@ -370,8 +422,8 @@ static void test_noise_mean(void **state)
         assert_true(c.targets == 1 && c.target[0].censored);
         c.target[0].gap = gaps[g];
         for (uint64_t step = 0; step < STEPS; step++) {
-            struct op_run run = {1, 3, step};
-            double time = rival_case_loss(&c, &run, NULL).time;
+            struct op_run run = {1, 3, step, 0};
+            double time = class_case_loss(&c, &run, NULL).time;
             sum += time, squares += time * time;
         }
         double mean = sum / STEPS, error = sqrt((squares / STEPS - mean * mean) / STEPS);
@@ -393,23 +445,19 @@ int main(void)
     static const struct {
         const char *name;
         void (*run)(void **state);
-    } property[] = {{"one by one", test_one_by_one},
-                    {"threads", test_threads},
-                    {"extremes", test_extremes},
-                    {"future", test_future},
-                    {"alone", test_alone},
-                    {"law", test_law},
-                    {"file", test_file}};
+    } property[] = {{"one by one", test_one_by_one}, {"threads", test_threads}, {"extremes", test_extremes},
+                    {"future", test_future},         {"alone", test_alone},     {"law", test_law},
+                    {"history", test_history},       {"file", test_file}};
     enum { PROPERTIES = sizeof property / sizeof *property, MOST = 16 };
     static char name[MOST * PROPERTIES][40];
     struct CMUnitTest tests[MOST * PROPERTIES + 1];
     size_t n = 0;
-    const struct rival_class *r;
-    for (size_t i = 0; i < MOST && (r = smurf_rival_at_f32(i)); i++)
+    const struct model_class *r;
+    for (size_t i = 0; i < MOST && (r = smurf_model_class_at_f32(i)); i++)
         for (size_t k = 0; k < PROPERTIES; k++, n++) {
             snprintf(name[n], sizeof name[n], "%s: %s", r->name, property[k].name);
             tests[n] = (struct CMUnitTest){name[n], property[k].run, NULL, NULL, (void *)(uintptr_t)r};
         }
     tests[n++] = (struct CMUnitTest){"noise of nce", test_noise_mean, NULL, NULL, NULL};
-    return _cmocka_run_group_tests("properties of the rivals", tests, n, one_thread, NULL);
+    return _cmocka_run_group_tests("properties of all classes", tests, n, one_thread, NULL);
 }

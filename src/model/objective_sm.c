@@ -3,7 +3,7 @@
  *
  * Unbounded below wherever the density is positive at a border of its support: exponential gaps drive lambda to 0.
  */
-#include "train/objective_at_gap.h"
+#include "model/objective_at_gap.h"
 
 #include "op/score.h"
 
@@ -16,4 +16,13 @@ static double loss(const struct objective_config *config, const struct target *t
     return 0.5 * (double)s.psi * (double)s.psi + (double)s.slope;
 }
 
-const struct objective_class OP(objective_sm) = {"sm", false, false, order, count, place, loss};
+const struct objective_class OP(objective_sm) = {
+    .name = "sm",
+    .about = "score matching without noise",
+    .mass = EXACT_ONE,
+    .prepare = prepare,
+    .order = order,
+    .count = count,
+    .place = place,
+    .loss = loss,
+};

@@ -6,7 +6,7 @@
  *     multiplicative  t = tau e^{sigma eps}    1/2 sigma^2 t^2 (psi(t) + (1 + eps/sigma)/t)^2
  * Several sigmas take turns. With `stop` the quotient lambda'/lambda is not differentiated: only -lambda learns.
  */
-#include "train/objective.h"
+#include "model/objective.h"
 
 #include "base/clones.h"
 #include "op/intensity.h"
@@ -102,4 +102,53 @@ static double loss(const struct objective_config *config, const struct target *t
     return 0.5 * (double)sum / (double)n;
 }
 
-const struct objective_class OP(objective_dsm) = {"dsm", false, true, order, count, place, loss};
+/* ---- Settings --------------------------------------------------------------------------------- */
+
+/* Several scales of noise act like one of their mean square. */
+static double noise(const smurf_train_config *settings)
+{
+    double sum = 0;
+    int n = 0;
+    for (; n < SMURF_SIGMAS && settings->sigma[n] > 0; n++) sum += settings->sigma[n] * settings->sigma[n];
+    return n ? sqrt(sum / n) : 0;
+}
+
+static double spread(const smurf_train_config *settings)
+{
+    double most = 0;
+    for (int i = 0; !settings->multiplicative && i < SMURF_SIGMAS; i++) most = fmax(most, 3 * settings->sigma[i]);
+    return most;
+}
+
+static smurf_status check(const smurf_train_config *settings, smurf_error *err)
+{
+    if (settings->multiplicative && settings->scale == SMURF_SCALE_LOG)
+        return smurf_fail(
+            err, SMURF_ERROR_ARGUMENT,
+            "multiplicative noise needs gaps above 0: use scale none or mean (log time has additive noise)");
+    return SMURF_OK;
+}
+
+static void prepare(const smurf_train_config *settings, struct objective_config *out)
+{
+    out->points = settings->points;
+    for (out->sigmas = 0; out->sigmas < SIGMAS_MOST && settings->sigma[out->sigmas] > 0; out->sigmas++)
+        out->sigma[out->sigmas] = settings->sigma[out->sigmas];
+    out->multiplicative = settings->multiplicative != 0;
+    out->stop = settings->stop_gradient != 0;
+}
+
+const struct objective_class OP(objective_dsm) = {
+    .name = "dsm",
+    .about = "denoising score matching",
+    .perturbed = true,
+    .mass = EXACT_ONE,
+    .noise = noise,
+    .spread = spread,
+    .check = check,
+    .prepare = prepare,
+    .order = order,
+    .count = count,
+    .place = place,
+    .loss = loss,
+};

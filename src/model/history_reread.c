@@ -1,0 +1,116 @@
+/* history_reread.c - see history.h: all events are encoded again for each that comes. */
+#include "model/model_class.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct reread {
+    const struct model *model;
+    const float *slab;
+    size_t events, room;
+    uint32_t *type; /* (room) */
+    double *time;
+    float *gap;
+    float *memory;       /* of the encoder, for `room` events */
+    float *coefficients; /* (room x coefficients) */
+};
+
+static void close(void *history)
+{
+    struct reread *h = history;
+    if (!h) return;
+    free(h->type), free(h->time), free(h->gap), free(h->memory), free(h->coefficients);
+    free(h);
+}
+
+static smurf_status open(void **out, const struct model *model, const float *slab, size_t bound, smurf_error *err)
+{
+    (void)bound;
+    struct reread *h = calloc(1, sizeof *h);
+    *out = h;
+    if (!h) return smurf_fail_memory(err);
+    h->model = model;
+    h->slab = slab;
+    return SMURF_OK;
+}
+
+static void clear(void *history)
+{
+    ((struct reread *)history)->events = 0;
+}
+
+/* Room for n events; those that are there are kept. */
+static smurf_status make_room(struct reread *h, size_t n, smurf_error *err)
+{
+    if (n <= h->room) return SMURF_OK;
+    size_t room = n > 2 * h->room ? n : 2 * h->room;
+    uint32_t *type = realloc(h->type, room * sizeof *type);
+    if (type) h->type = type;
+    double *time = realloc(h->time, room * sizeof *time);
+    if (time) h->time = time;
+    float *gap = realloc(h->gap, room * sizeof *gap);
+    if (gap) h->gap = gap;
+    float *memory = malloc(h->model->class->encode_memory(h->model, room, 1) * sizeof *memory);
+    float *coefficients = malloc(room * h->model->class->coefficients(h->model) * sizeof *coefficients);
+    if (!type || !time || !gap || !memory || !coefficients) {
+        free(memory), free(coefficients);
+        return smurf_fail_memory(err);
+    }
+    free(h->memory), free(h->coefficients);
+    h->memory = memory;
+    h->coefficients = coefficients;
+    h->room = room;
+    return SMURF_OK;
+}
+
+static void read_again(struct reread *h, float *c)
+{
+    size_t own = h->model->class->coefficients(h->model), offset[2] = {0, h->events};
+    const struct encoder_input input = {{1, offset}, h->events, h->type, h->time, h->gap};
+    h->model->class->encode(&(struct op_run){.threads = 1}, h->model, h->slab, &input, h->memory, h->coefficients);
+    memcpy(c, h->coefficients + (h->events - 1) * own, own * sizeof *c);
+}
+
+static smurf_status append(void *history, uint32_t type, double time, float gap, float *c, smurf_error *err)
+{
+    struct reread *h = history;
+    smurf_status status = make_room(h, h->events + 1, err);
+    if (status) return status;
+    h->type[h->events] = type;
+    h->time[h->events] = time;
+    h->gap[h->events++] = gap;
+    read_again(h, c);
+    return SMURF_OK;
+}
+
+static void take_over(struct reread *h, const uint32_t *type, const double *time, const float *gap, size_t n)
+{
+    memcpy(h->type, type, n * sizeof *type);
+    memcpy(h->time, time, n * sizeof *time);
+    memcpy(h->gap, gap, n * sizeof *gap);
+    h->events = n;
+}
+
+static smurf_status fill(void *history, const uint32_t *type, const double *time, const float *gap, size_t n, float *c,
+                         smurf_error *err)
+{
+    struct reread *h = history;
+    smurf_status status = make_room(h, n, err);
+    if (status) return status;
+    take_over(h, type, time, gap, n);
+    read_again(h, c);
+    return SMURF_OK;
+}
+
+static smurf_status copy(void *to, const void *from, bool branch, smurf_error *err)
+{
+    struct reread *h = to;
+    const struct reread *other = from;
+    (void)branch;
+    smurf_status status = make_room(h, other->events, err);
+    if (!status && other->events) take_over(h, other->type, other->time, other->gap, other->events);
+    h->events = status ? h->events : other->events;
+    return status;
+}
+
+const struct history_class smurf_history_reread = {open, close, clear, append, fill, copy};

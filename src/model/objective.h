@@ -1,0 +1,70 @@
+/*
+ * objective.h - what training minimises, one objective a file.
+ *
+ * For each predicted event an objective places points on the law's axis; the gap head gives u, u', u'' there; the
+ * objective turns them into a loss and its gradient by them. It never sees the encoder, batches or threads. To add one:
+ * write the file objective_NAME.c, and add its name to OBJECTIVES.
+ */
+#ifndef SMURF_MODEL_OBJECTIVE_H
+#define SMURF_MODEL_OBJECTIVE_H
+
+#include "law/exact.h"
+#include "model/batch.h"
+#include "model/head.h"
+#include "op/op.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { SIGMAS_MOST = 8, POINTS_MOST = 512 };
+
+/* Settings, on the law's own axis. */
+struct objective_config {
+    const struct objective_class *class;
+    enum parametrisation param;
+    double low;    /* lower end of the law's support */
+    bool log_axis; /* which has no end at 0 */
+    /* What the objective prepares for itself. */
+    size_t points;             /* most points of one target, the gap itself aside */
+    double sigma[SIGMAS_MOST]; /* standard deviations of the noise, used in turn */
+    size_t sigmas;
+    bool multiplicative;                           /* tau e^{sigma eps} in place of tau + sigma eps */
+    bool stop;                                     /* do not differentiate lambda'/lambda */
+    double node[POINTS_MOST], weight[POINTS_MOST]; /* Gauss-Legendre on [0, 1] */
+};
+
+struct objective_class {
+    const char *name, *about;
+
+    /* What it is like, and what it needs. */
+    bool censored;        /* has a use for gaps that were cut off */
+    bool perturbed;       /* its points are perturbations of the gap, where types can be asked for too */
+    bool intensity;       /* needs a head that gives an intensity */
+    enum exact_mass mass; /* whether its laws have mass beyond their table */
+    /* The noise that its laws carry, which is taken off again; and how far noise spreads the law's support, on its
+       axis. NULL: there is no noise, and none to choose. */
+    double (*noise)(const smurf_train_config *settings);
+    double (*spread)(const smurf_train_config *settings);
+    /* Refuses settings that do not go with it; NULL: all do. */
+    smurf_status (*check)(const smurf_train_config *settings, smurf_error *err);
+    /* Fills what it needs of a config. */
+    void (*prepare)(const smurf_train_config *settings, struct objective_config *out);
+
+    int (*order)(const struct objective_config *config); /* derivatives of u that it needs: 0, 1, 2 */
+    size_t (*count)(const struct objective_config *config, const struct target *target);
+    void (*place)(const struct objective_config *config, const struct op_run *run, const struct target *target,
+                  size_t n, real *tau);
+    /* The loss; g0, g1, g2 (n) get its gradient by u, u', u'' as far as the order goes. */
+    double (*loss)(const struct objective_config *config, const struct target *target, size_t n, const real *tau,
+                   const real *u, const real *u1, const real *u2, real *g0, real *g1, real *g2);
+};
+
+#define OBJECTIVES(X)           X(dsm) X(sm) X(wsm) X(mle)
+#define OBJECTIVE_DECLARE(name) extern const struct objective_class OP(objective_##name);
+OBJECTIVES(OBJECTIVE_DECLARE)
+
+/* NULL past the last; NULL if there is none of that name. */
+const struct objective_class *OP(objective_at)(size_t index);
+const struct objective_class *OP(objective_named)(const char *name);
+
+#endif

@@ -1,0 +1,64 @@
+/* smurf.c - SMURF as a class of models. See smurf_class.h. */
+#include "model/smurf_class.h"
+
+#include "model/gap_law.h"
+
+#include <string.h>
+
+static void params(struct model *m)
+{
+    struct smurf_offsets *at = (void *)m->own;
+    smurf_encoder_params(&m->shape, &m->params, &at->encoder);
+    smurf_head_params(m->shape.types, m->shape.width, &m->params, &at->head);
+}
+
+static size_t coefficients(const struct model *m)
+{
+    return 3 * m->shape.width;
+}
+
+/* Of the encoder; then the coefficients, each of the four by itself. */
+static size_t encoder_part(const struct model *m, size_t n, int threads)
+{
+    return (OP(encoder_memory)(&m->shape, n, threads) + 15) & ~(size_t)15;
+}
+
+static size_t encode_memory(const struct model *m, size_t n, int threads)
+{
+    return encoder_part(m, n, threads) + n * coefficients(m);
+}
+
+static void encode(const struct op_run *run, const struct model *m, const real *slab, const struct encoder_input *input,
+                   real *memory, real *out)
+{
+    const struct smurf_offsets *at = smurf_offsets(m);
+    size_t n = input->n, d = m->shape.width, half = d / 2;
+    real *a = memory + encoder_part(m, n, run->threads), *b = a + n * d, *type_a = b + n * d,
+         *type_b = type_a + n * half;
+    const real *h = OP(encoder_forward)(run, &m->shape, &at->encoder, slab, input, memory);
+    OP(head_forward)(&at->head, slab, d, 0, n, h, &(struct head_coefficients){a, b, type_a, type_b});
+    for (size_t i = 0; i < n; i++, out += 3 * d) {
+        struct head_coefficients c = smurf_coefficients(m, out);
+        memcpy(c.a, a + i * d, d * sizeof *a);
+        memcpy(c.b, b + i * d, d * sizeof *b);
+        memcpy(c.type_a, type_a + i * half, half * sizeof *type_a);
+        memcpy(c.type_b, type_b + i * half, half * sizeof *type_b);
+    }
+}
+
+const struct model_class OP(model_smurf) = {
+    .name = "smurf",
+    .about = "intensities or scores of a Transformer, by likelihood or score matching",
+    .scales = 1u << SMURF_SCALE_NONE | 1u << SMURF_SCALE_MEAN | 1u << SMURF_SCALE_LOG,
+    .objectives = true,
+    .params = params,
+    .coefficients = coefficients,
+    .encode_memory = encode_memory,
+    .encode = encode,
+    .loss_memory = OP(smurf_loss_memory),
+    .loss = OP(smurf_loss),
+    .history = &smurf_history_cached,
+    .law_memory = smurf_gap_law_memory,
+    .law = smurf_gap_law,
+    .types = smurf_gap_law_types,
+};

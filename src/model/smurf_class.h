@@ -1,0 +1,37 @@
+/*
+ * smurf_class.h - SMURF: a Transformer (encoder.h), and heads that make the laws of gaps and types from its vectors
+ * (head.h).
+ *
+ * The coefficients of one event, 3 width of them: a, b of the gap head (width each), a, b of the type head (width/2
+ * each). Trained by an objective (objective.h) and the cross-entropy of the type.
+ */
+#ifndef SMURF_MODEL_SMURF_CLASS_H
+#define SMURF_MODEL_SMURF_CLASS_H
+
+#include "model/model_class.h"
+
+/* Offsets in the slab. */
+struct smurf_offsets {
+    struct encoder_params encoder;
+    struct head_params head;
+};
+_Static_assert(sizeof(struct smurf_offsets) <= MODEL_OWN, "the offsets have room in a model");
+
+static inline const struct smurf_offsets *smurf_offsets(const struct model *model)
+{
+    return (const void *)model->own;
+}
+
+/* Where the coefficients of one event are: for functions of head.h, n = 1. */
+static inline struct head_coefficients smurf_coefficients(const struct model *model, real *c)
+{
+    size_t d = model->shape.width;
+    return (struct head_coefficients){c, c + d, c + 2 * d, c + 2 * d + d / 2};
+}
+
+/* See struct model_class. */
+size_t OP(smurf_loss_memory)(const struct model *model, const struct loss_config *config, size_t n, int threads);
+struct loss OP(smurf_loss)(const struct op_run *run, const struct model *model, const struct loss_config *config,
+                           const real *slab, const struct batch *batch, real *memory, real *grad);
+
+#endif
