@@ -34,7 +34,7 @@ test: ## run all tests; the last line counts them
 	@test -d $(BUILD)/test || meson setup --reconfigure -Dtests=enabled $(BUILD)
 	@tools/run-tests $(BUILD) $(TEST_FLAGS)
 
-golden: ## check files of expected values: GOLDEN="x.json y.json", else those in ../shared/golden
+golden: ## check files of expected values: GOLDEN="x.json y.json", else test/golden and ../shared/golden
 	@tools/install-deps build test
 	@test -e $(BUILD)/build.ninja || $(MAKE) --no-print-directory $(BUILD)/build.ninja
 	@ninja -C $(BUILD) test/golden >/dev/null

@@ -1,10 +1,10 @@
 /*
  * golden.c - checks files of expected values: golden [FILE.json ...]
  *
- * Without arguments, all of golden/ in the folder of shared data ($SMURF_SHARED, else ../shared beside the repository).
- * Prints TAP, one line a checked quantity. A kind of file that is not known (yet) is a skip. The model is built from
- * the file's own parameters, in double; agreement is relative to the largest element of each tensor, to 1e-8. Files
- * with "samples" and "truth" hold metrics, which must agree to 1e-12.
+ * Without arguments: test/golden (see make.py there) and golden/ in the folder of shared data ($SMURF_SHARED, else
+ * ../shared beside the repository). Prints TAP, one line per quantity. An unknown kind of file is a skip. The model is
+ * built from the file's own parameters, in double; agreement is relative to the largest element of each tensor, to
+ * 1e-8. Files with "samples" and "truth" hold metrics, which must agree to 1e-12.
  */
 #include "base/gauss_legendre.h"
 #include "eval/metrics.h"
@@ -190,11 +190,13 @@ static void load_sequences(struct golden *g)
         size_t length, at = g->offset[s];
         double *time = numbers(json_object_get(json_array_get(sequences, s), "time"), &length);
         double *type = numbers(json_object_get(json_array_get(sequences, s), "type"), &length);
+        double end = number(json_array_get(sequences, s), "end", NAN); /* of observation, where it is known */
         for (size_t i = 0; i < length; i++) {
             g->time[at + i] = time[i];
             g->type[at + i] = (uint32_t)type[i];
             if (i)
-                g->target[t] = (struct target){at + i - 1, time[i] - time[i - 1], NAN, (uint32_t)type[i], false, t},
+                g->target[t] =
+                    (struct target){at + i - 1, time[i] - time[i - 1], end - time[i - 1], (uint32_t)type[i], false, t},
                 t++;
         }
         g->offset[s + 1] = at + length;
@@ -305,33 +307,34 @@ static void check_denoising(struct golden *g, const char *key, bool stop)
     compare_gradients(g, json_object_get(expected, "grad"), key);
 }
 
-/* Implicit score matching: the gradient is of the sum alone, so alpha is 1 and the types weigh nothing. */
-static void check_implicit(struct golden *g)
+/* An objective of the times alone: the gradient is that with types less that of the types. Files may leave it out. */
+static void check_times(struct golden *g, const char *key, const struct objective_class *objective)
 {
-    const json_t *expected = json_object_get(g->expect, "implicit_score_matching");
+    const json_t *expected = json_object_get(g->expect, key);
     double alpha = g->loss.alpha;
+    if (!expected) return;
     g->loss.alpha = 1;
-    struct loss loss = run_loss(g, &OP(objective_sm));
-    compare(g->file, "implicit score matching", &loss.time, (double[]){number(expected, "sum", NAN)}, 1);
+    struct loss loss = run_loss(g, objective);
+    compare(g->file, key, &loss.time, (double[]){number(expected, "sum", NAN)}, 1);
     double *both = calloc(g->model.params.total, sizeof *both);
     memcpy(both, g->grad, g->model.params.total * sizeof *both);
     g->loss.alpha = 0;
-    run_loss(g, &OP(objective_sm));
+    run_loss(g, objective);
     for (size_t i = 0; i < g->model.params.total; i++) g->grad[i] = both[i] - g->grad[i];
-    compare_gradients(g, json_object_get(expected, "grad"), "implicit");
+    compare_gradients(g, json_object_get(expected, "grad"), key);
     g->loss.alpha = alpha;
     free(both);
 }
 
-/* The likelihood of times alone, with enough nodes that quadrature is exact. */
+/* With enough nodes that quadrature is exact. */
 static void check_likelihood(struct golden *g)
 {
     size_t points = g->loss.objective.points;
     g->loss.objective.points = 64;
     smurf_gauss_legendre(64, g->loss.objective.node, g->loss.objective.weight);
-    struct loss loss = run_loss(g, &OP(objective_mle));
-    double likelihood = -loss.time;
+    double likelihood = -run_loss(g, &OP(objective_mle)).time;
     compare(g->file, "log-likelihood", &likelihood, (double[]){number(g->expect, "log_likelihood_sum", NAN)}, 1);
+    check_times(g, "maximum_likelihood", &OP(objective_mle));
     g->loss.objective.points = points;
 }
 
@@ -542,24 +545,21 @@ static void check_file(const char *file)
         check_forward(&g);
         check_denoising(&g, "denoising_full_gradient", false);
         check_denoising(&g, "denoising_stop_gradient", true);
-        check_implicit(&g);
+        check_times(&g, "implicit_score_matching", &OP(objective_sm));
+        check_times(&g, "weighted_score_matching", &OP(objective_wsm));
         check_likelihood(&g);
     }
     unload(&g);
 }
 
-/* The files of the shared folder; a skip where there are none. */
-static void check_shared(void)
+/* The files of a folder; a skip where there are none. */
+static void check_folder(const char *folder, const char *inside)
 {
-    const char *shared = getenv("SMURF_SHARED"), *root = getenv("SMURF_ROOT");
     char pattern[4096];
     glob_t found;
-    if (shared)
-        snprintf(pattern, sizeof pattern, "%s/golden/*.json", shared);
-    else
-        snprintf(pattern, sizeof pattern, "%s/../shared/golden/*.json", root ? root : ".");
+    snprintf(pattern, sizeof pattern, "%s/%s/*.json", folder, inside);
     if (glob(pattern, 0, NULL, &found) != 0) {
-        skip("golden", "no files of expected values (../shared/golden)");
+        skip(inside, "no files of expected values");
         return;
     }
     for (size_t i = 0; i < found.gl_pathc; i++) check_file(found.gl_pathv[i]);
@@ -568,8 +568,12 @@ static void check_shared(void)
 
 int main(int argc, char **argv)
 {
+    const char *shared = getenv("SMURF_SHARED"), *root = getenv("SMURF_ROOT");
     for (int i = 1; i < argc; i++) check_file(argv[i]);
-    if (argc < 2) check_shared();
+    if (argc < 2) {
+        check_folder(root ? root : ".", "test/golden");
+        check_folder(shared ? shared : root ? root : ".", shared ? "golden" : "../shared/golden");
+    }
     printf("1..%d\n", cases);
     return failures > 0;
 }
