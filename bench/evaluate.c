@@ -63,13 +63,13 @@ static smurf_data *simulate(size_t sequences, size_t events, uint64_t seed)
 static smurf_model *train(void)
 {
     smurf_error err;
-    smurf_train_config config;
+    smurf_settings config;
     smurf_trainer *trainer;
     smurf_model *model;
     smurf_epoch epoch;
     smurf_data *data = simulate(400, EVENTS, 1);
-    smurf_train_config_init(&config);
-    must(smurf_train_config_preset(&config, "default", data, &err), &err);
+    smurf_settings_init(&config);
+    must(smurf_settings_preset(&config, "default", data, &err), &err);
     config.layers = 3;
     config.epochs = 1;
     must(smurf_trainer_new(&trainer, &config, data, NULL, &err), &err);

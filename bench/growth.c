@@ -52,7 +52,7 @@ static void training(const void *point)
     const struct point *p = point;
     static struct step step;
     double before = peak_mb();
-    smurf_train_config c = settings_of(p->preset);
+    smurf_settings c = settings_of(p->preset);
     c.layers = 2;
     if (p->narrow) c.layers = c.heads = 1;
     if (p->width) c.width = p->width, c.heads = p->width / 16, c.inner = 4 * p->width;
@@ -95,8 +95,8 @@ static smurf_model *train_on(const smurf_data *data)
     smurf_trainer *trainer;
     smurf_model *model;
     smurf_epoch epoch;
-    smurf_train_config config;
-    smurf_train_config_init(&config);
+    smurf_settings config;
+    smurf_settings_init(&config);
     config.epochs = 1;
     config.threads = 1;
     must(smurf_trainer_new(&trainer, &config, data, NULL, &err), &err);

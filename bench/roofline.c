@@ -81,7 +81,7 @@ static struct head_coefficients coefficients(size_t n, size_t d)
 
 static void bench_open(struct bench *b, const struct preset *p)
 {
-    smurf_train_config c = settings_of(p->name);
+    smurf_settings c = settings_of(p->name);
     step_open(&b->step, &c, p->types, c.batch, p->length, 1);
     const struct encoder_shape *e = &b->step.model.shape;
     struct target first = b->step.batch.target[0];

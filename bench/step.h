@@ -50,11 +50,11 @@ static inline double peak_mb(void)
 
 /* A preset's settings. The default, and other models after it, look at data: here they choose what they choose
    for StackOverflow. */
-static inline smurf_train_config settings_of(const char *preset)
+static inline smurf_settings settings_of(const char *preset)
 {
-    smurf_train_config c;
-    smurf_train_config_init(&c);
-    if (smurf_train_config_preset(&c, preset, NULL, NULL)) exit(1);
+    smurf_settings c;
+    smurf_settings_init(&c);
+    if (smurf_settings_preset(&c, preset, NULL, NULL)) exit(1);
     if (!strchr(preset, '-')) c.layers = 3, c.batch = 8, c.average = 0.999;
     return c;
 }
@@ -90,7 +90,7 @@ static inline struct batch random_batch(size_t types, size_t sequences, size_t l
     return (struct batch){{{sequences, offset}, n, type, time, gap}, target, targets};
 }
 
-static inline void step_open(struct step *s, const smurf_train_config *c, size_t types, size_t sequences, size_t length,
+static inline void step_open(struct step *s, const smurf_settings *c, size_t types, size_t sequences, size_t length,
                              int threads)
 {
     const struct encoder_shape shape = {.types = types,

@@ -26,7 +26,7 @@ static void run_job(const void *job)
     const struct job *j = job;
     static struct step step;
     double seconds[ROUNDS_MOST];
-    smurf_train_config config = settings_of(j->preset);
+    smurf_settings config = settings_of(j->preset);
     step_open(&step, &config, j->types, j->sequences, j->length, j->threads);
     for (int r = 0; r < j->rounds; r++) {
         double from = now();

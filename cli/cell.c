@@ -4,6 +4,7 @@
 #include "code.h"
 #include "dataset.h"
 #include "result.h"
+#include "settings.h"
 #include "terminal.h"
 #include "train_log.h"
 
@@ -30,11 +31,13 @@ static fingerprint training_key(const struct cell *c)
     char value[256];
     if (c->kind == CELL_TRUTH) key = fingerprint_text(key, c->bench->process_text);
     if (c->kind != CELL_MODEL) return fingerprint_number(key, c->kind);
-    for (size_t i = 0; smurf_train_setting_name(i); i++) {
-        if (smurf_train_config_get(&c->config, smurf_train_setting_name(i), value, sizeof value, NULL)) continue;
-        key = fingerprint_text(fingerprint_text(key, smurf_train_setting_name(i)), value);
+    for (size_t i = 0; smurf_setting_name(i); i++) {
+        if (setting_is_common(smurf_setting_name(i))) continue;
+        if (smurf_settings_get(c->settings, smurf_setting_name(i), value, sizeof value, NULL)) continue;
+        key = fingerprint_text(fingerprint_text(key, smurf_setting_name(i)), value);
     }
-    key = fingerprint_text(key, c->config.model);
+    smurf_settings_get(c->settings, "model", value, sizeof value, NULL);
+    key = fingerprint_text(key, value);
     key = fingerprint_number(fingerprint_number(key, c->seed), c->choose_sigma);
     return fingerprint_number(key, (uint64_t)(c->bench->recalibrate + 1));
 }
@@ -118,9 +121,9 @@ static const double training_share = 0.85;
 
 static void stage_epoch(struct work *w, size_t epoch)
 {
-    double all = (double)w->cell->config.epochs, before = (double)epoch - 1;
+    double all = settings_number(w->cell->settings, "epochs"), before = (double)epoch - 1;
     char text[64];
-    snprintf(text, sizeof text, "epoch %zu of %zu", epoch, w->cell->config.epochs);
+    snprintf(text, sizeof text, "epoch %zu of %.0f", epoch, all);
     stage(w, training_share * before / all, training_share * (before + 1) / all, text);
 }
 
@@ -139,18 +142,18 @@ static smurf_status keep(const struct work *w, const smurf_trainer *trainer, boo
 
 static smurf_status begin(struct work *w, smurf_trainer **trainer, size_t *epoch, smurf_error *err)
 {
-    smurf_train_config *config = &w->cell->config;
+    smurf_settings *settings = w->cell->settings;
     smurf_sigma_trial trial[SMURF_SIGMA_TRIALS];
     smurf_status status = SMURF_OK;
     *epoch = 1;
-    config->threads = w->threads;
+    settings_set_threads(settings, w->threads);
     if (access(w->resume, F_OK) == 0)
         return smurf_trainer_resume(trainer, w->resume, w->split.train, w->split.dev, w->threads, err);
     if (w->cell->choose_sigma) {
         stage(w, 0, 0, "choosing sigma");
-        status = smurf_train_choose_sigma(config, w->split.train, w->split.dev, job_progress, w->line, trial, err);
+        status = smurf_train_choose_sigma(settings, w->split.train, w->split.dev, job_progress, w->line, trial, err);
     }
-    if (!status) status = smurf_trainer_new(trainer, config, w->split.train, w->split.dev, err);
+    if (!status) status = smurf_trainer_new(trainer, settings, w->split.train, w->split.dev, err);
     if (!status) status = keep(w, *trainer, false, err);
     return status;
 }
@@ -272,10 +275,10 @@ static smurf_status choose_steps(struct work *w, const smurf_model *model, const
                                  smurf_metrics *metrics, smurf_error *err)
 {
     static const double share[] = {0.1, 0.2, 0.5, 1, 2};
-    size_t usual = smurf_model_config(model)->sampler_steps;
+    double usual = settings_number(smurf_model_settings(model), "sampler-steps");
     for (size_t i = 0; i < sizeof share / sizeof *share; i++) {
         smurf_metrics m;
-        size_t n = (size_t)fmax(1, round(share[i] * (double)usual));
+        size_t n = (size_t)fmax(1, round(share[i] * usual));
         smurf_status status = measure_draws(w, model, data, n, &m, err);
         if (status) return status;
         if (i && !(m.cs < metrics->cs)) continue;

@@ -50,7 +50,7 @@ struct cell {
     enum cell_kind kind;
     const char *model; /* as given: "default:layers=1" */
     uint64_t seed;
-    smurf_train_config config;
+    smurf_settings *settings; /* of a model */
     bool choose_sigma;
     char name[128]; /* "thp seed 2" */
     char key[FINGERPRINT_TEXT], result_key[FINGERPRINT_TEXT];

@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "dataset.h"
 #include "parameter.h"
+#include "settings.h"
 #include "show_comparison.h"
 #include "show_metrics.h"
 #include "terminal.h"
@@ -40,16 +41,16 @@ struct models {
 
 static bool is_preset(const char *name, size_t n)
 {
-    for (size_t i = 0; smurf_train_preset_name(i); i++)
-        if (strlen(smurf_train_preset_name(i)) == n && strncmp(smurf_train_preset_name(i), name, n) == 0) return true;
+    for (size_t i = 0; smurf_preset_name(i); i++)
+        if (strlen(smurf_preset_name(i)) == n && strncmp(smurf_preset_name(i), name, n) == 0) return true;
     return false;
 }
 
 static void refuse_model(const char *name)
 {
     char all[1024] = "";
-    for (size_t i = 0, n = 0; smurf_train_preset_name(i) && n < sizeof all; i++)
-        n += (size_t)snprintf(all + n, sizeof all - n, "%s, ", smurf_train_preset_name(i));
+    for (size_t i = 0, n = 0; smurf_preset_name(i) && n < sizeof all; i++)
+        n += (size_t)snprintf(all + n, sizeof all - n, "%s, ", smurf_preset_name(i));
     usage_error("there is no model '%s': use one of %smarginal, recent, truth", name, all);
 }
 
@@ -71,8 +72,8 @@ static void add_model(struct models *m, const char *name)
 static void list_models(struct models *m, const char *list)
 {
     *m = (struct models){0};
-    for (size_t i = 0; !list && smurf_train_preset_name(i); i++)
-        if (!strchr(smurf_train_preset_name(i), '-')) add_model(m, smurf_train_preset_name(i));
+    for (size_t i = 0; !list && smurf_preset_name(i); i++)
+        if (!strchr(smurf_preset_name(i), '-')) add_model(m, smurf_preset_name(i));
     if (!list) return;
     m->text = strdup(list);
     if (!m->text) out_of_memory();
@@ -90,7 +91,7 @@ static void set(struct cell *c, const char *text)
     snprintf(name, sizeof name, "%.*s", (int)n, text);
     if (strcmp(name, "sigma") == 0 && strcmp(text + n + 1, "auto") == 0)
         c->choose_sigma = true;
-    else if (smurf_train_config_set(&c->config, name, text + n + 1, &err))
+    else if (smurf_settings_set(c->settings, name, text + n + 1, &err))
         usage_error("%s", err.message);
 }
 
@@ -100,25 +101,22 @@ static void configure(struct cell *c, const struct compare_options *o, const smu
     smurf_error err;
     char *copy = strdup(c->model), *rest = copy;
     if (!copy) out_of_memory();
-    smurf_train_config_init(&c->config);
-    c->config.seed = c->seed;
-    if (smurf_train_config_preset(&c->config, strsep(&rest, ":"), train, &err)) usage_error("%s", err.message);
+    c->settings = settings_new(strsep(&rest, ":"), train, c->seed, 0);
     for (size_t i = 0; i < o->set.count; i++) set(c, o->set.item[i]);
-    if (o->epochs && smurf_train_config_set(&c->config, "epochs", o->epochs, &err)) usage_error("%s", err.message);
+    if (o->epochs && smurf_settings_set(c->settings, "epochs", o->epochs, &err)) usage_error("%s", err.message);
     for (char *setting; (setting = strsep(&rest, ":"));) set(c, setting);
-    if (smurf_train_config_check(&c->config, &err)) usage_error("%s: %s", c->model, err.message);
-    c->choose_sigma = c->choose_sigma && smurf_train_has_noise(&c->config);
+    if (smurf_settings_check(c->settings, &err)) usage_error("%s: %s", c->model, err.message);
+    c->choose_sigma = c->choose_sigma && smurf_train_has_noise(c->settings);
     free(copy);
 }
 
 /* Wrong settings are told before the data is read, which may take long. */
 static void check_settings(const struct compare_options *o, const struct models *m)
 {
-    struct cell cell = {0};
+    struct cell cell = {.settings = settings_new(NULL, NULL, 0, 0)};
     smurf_error err;
-    smurf_train_config_init(&cell.config);
     for (size_t i = 0; i < o->set.count; i++) set(&cell, o->set.item[i]);
-    if (o->epochs && smurf_train_config_set(&cell.config, "epochs", o->epochs, &err)) usage_error("%s", err.message);
+    if (o->epochs && smurf_settings_set(cell.settings, "epochs", o->epochs, &err)) usage_error("%s", err.message);
     for (size_t i = 0; i < m->count; i++) {
         char *copy = strdup(m->name[i]), *rest = copy;
         if (!copy) out_of_memory();
@@ -126,6 +124,7 @@ static void check_settings(const struct compare_options *o, const struct models 
         for (char *setting; (setting = strsep(&rest, ":"));) set(&cell, setting);
         free(copy);
     }
+    smurf_settings_free(cell.settings);
 }
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
@@ -414,6 +413,7 @@ static int compare(struct compare_options *o, const char *data)
     }
     if (status == JOB_STOPPED) status = report_failure("stopped; what is done is kept: the same command goes on");
     if (!status) status = show_all(&cells, o, &b, data);
+    for (size_t i = 0; i < cells.count; i++) smurf_settings_free(cells.cell[i].settings);
     free(cells.cell);
     free(m.text);
     free(runs);

@@ -1,6 +1,8 @@
 /* modelfile.c - see modelfile.h. */
 #include "modelfile.h"
 
+#include "settings.h"
+
 #include "terminal.h"
 
 #include <math.h>
@@ -37,7 +39,7 @@ static int split_again(const smurf_model *model, smurf_split *split, const char 
 {
     smurf_split again = {0};
     smurf_error err;
-    const uint64_t seed = smurf_model_config(model)->seed, asked = common.seed;
+    const uint64_t seed = settings_seed(smurf_model_settings(model)), asked = common.seed;
     if (!options->window) {
         if (smurf_split_by_share(&again, split->train, (const double[3]){8, 1, 1}, seed, &err)) return 0;
     } else {

@@ -7,6 +7,7 @@
  */
 #include "commands.h"
 #include "dataset.h"
+#include "settings.h"
 #include "terminal.h"
 #include "train_log.h"
 
@@ -38,7 +39,7 @@ static int threads(void)
 static size_t sigma_setting(void)
 {
     size_t i = 0;
-    while (strcmp(smurf_train_setting_name(i), "sigma") != 0) i++;
+    while (strcmp(smurf_setting_name(i), "sigma") != 0) i++;
     return i;
 }
 
@@ -48,25 +49,23 @@ static bool wants_sigma(const struct train_options *o)
     return given && strcmp(given, "auto") == 0;
 }
 
-static int configure(smurf_train_config *config, const struct train_options *o, const smurf_data *train)
+static int configure(smurf_settings **out, const struct train_options *o, const smurf_data *train)
 {
     smurf_error err;
-    smurf_train_config_init(config);
-    config->seed = common.seed;
-    config->threads = threads();
-    smurf_status status = smurf_train_config_preset(config, o->preset, train, &err);
-    for (size_t i = 0; !status && smurf_train_setting_name(i); i++)
+    smurf_settings *settings = *out = settings_new(o->preset, train, common.seed, threads());
+    smurf_status status = SMURF_OK;
+    for (size_t i = 0; !status && smurf_setting_name(i); i++)
         if (o->setting[i] && !(i == sigma_setting() && wants_sigma(o)))
-            status = smurf_train_config_set(config, smurf_train_setting_name(i), o->setting[i], &err);
-    if (o->no_dither) config->dither = 0;
-    if (!status) status = smurf_train_config_check(config, &err);
+            status = smurf_settings_set(settings, smurf_setting_name(i), o->setting[i], &err);
+    if (!status && o->no_dither) status = smurf_settings_set(settings, "dither", "0", &err);
+    if (!status) status = smurf_settings_check(settings, &err);
     if (!status) return 0;
     report_error(&err);
     return 2;
 }
 
 /* Short runs that choose the noise, and what they came to. */
-static int choose_sigma(smurf_train_config *config, const smurf_split *split)
+static int choose_sigma(smurf_settings *config, const smurf_split *split)
 {
     smurf_error err;
     smurf_sigma_trial trial[SMURF_SIGMA_TRIALS];
@@ -83,38 +82,41 @@ static int choose_sigma(smurf_train_config *config, const smurf_split *split)
 /* Wrong values are told before the data is read, which may take long. */
 static int check_settings(const struct train_options *o)
 {
-    smurf_train_config config;
+    smurf_settings *settings = settings_new(NULL, NULL, common.seed, threads());
     smurf_error err;
-    smurf_train_config_init(&config);
-    for (size_t i = 0; smurf_train_setting_name(i); i++)
-        if (o->setting[i] && !(i == sigma_setting() && wants_sigma(o)) &&
-            smurf_train_config_set(&config, smurf_train_setting_name(i), o->setting[i], &err)) {
-            report_error(&err);
-            return 2;
-        }
-    return 0;
+    smurf_status status = SMURF_OK;
+    for (size_t i = 0; !status && smurf_setting_name(i); i++)
+        if (o->setting[i] && !(i == sigma_setting() && wants_sigma(o)))
+            status = smurf_settings_set(settings, smurf_setting_name(i), o->setting[i], &err);
+    smurf_settings_free(settings);
+    if (!status) return 0;
+    report_error(&err);
+    return 2;
 }
 
 /* A resumed run keeps the settings it was begun with. To ask for others is an error; the same may be given again. */
 static void refuse_other_settings(const smurf_trainer *trainer, const struct train_options *o)
 {
-    const smurf_train_config *begun = smurf_trainer_config(trainer);
-    smurf_train_config asked = *begun;
-    for (size_t i = 0; smurf_train_setting_name(i); i++) {
-        const char *name = smurf_train_setting_name(i);
+    const smurf_settings *begun = smurf_trainer_settings(trainer);
+    smurf_settings *asked;
+    smurf_error err;
+    if (smurf_settings_copy(&asked, begun, &err)) usage_error("%s", err.message);
+    for (size_t i = 0; smurf_setting_name(i); i++) {
+        const char *name = smurf_setting_name(i);
         char before[256], now[256];
         if (!o->setting[i] || (i == sigma_setting() && wants_sigma(o)) ||
-            smurf_train_config_set(&asked, name, o->setting[i], NULL))
+            smurf_settings_set(asked, name, o->setting[i], NULL))
             continue;
-        smurf_train_config_get(begun, name, before, sizeof before, NULL);
-        smurf_train_config_get(&asked, name, now, sizeof now, NULL);
+        smurf_settings_get(begun, name, before, sizeof before, NULL);
+        smurf_settings_get(asked, name, now, sizeof now, NULL);
         if (strcmp(before, now) != 0)
             usage_error("the run was begun with --%s %s: resume without --%s %s, or train anew", name, before, name,
                         now);
     }
-    if (begun->seed != common.seed)
+    smurf_settings_free(asked);
+    if (settings_seed(begun) != common.seed)
         usage_error("the run was begun with --seed %llu: resume with it, or train anew",
-                    (unsigned long long)begun->seed);
+                    (unsigned long long)settings_seed(begun));
 }
 
 /* The file beside the model: "m.safetensors" has "m.resume". */
@@ -161,7 +163,9 @@ static void show_result(const smurf_trainer *trainer, const smurf_model *model, 
     smurf_epoch best_epoch, *best = &best_epoch;
     smurf_trainer_best(trainer, best);
     printf("model       %s, %zu parameters\n", path, smurf_model_parameters(model));
-    printf("objective   %s\n", smurf_model_config(model)->objective);
+    char objective[32];
+    smurf_settings_get(smurf_model_settings(model), "objective", objective, sizeof objective, NULL);
+    printf("objective   %s\n", objective);
     printf("best epoch  %zu\n", best->epoch);
     if (isfinite(best->dev_loss)) {
         printf("dev loss    %.4f  (time %.4f, types %.4f)\n", best->dev_loss, best->dev_time_loss, best->dev_type_loss);
@@ -262,11 +266,12 @@ static int begin(struct session *s, const struct train_options *o, const smurf_s
         status = smurf_trainer_resume(&s->trainer, s->resume_path, split->train, split->dev, threads(), &err);
         if (!status) refuse_other_settings(s->trainer, o);
     } else {
-        smurf_train_config config;
-        int wrong = configure(&config, o, split->train);
-        if (!wrong && wants_sigma(o)) wrong = choose_sigma(&config, split);
+        smurf_settings *settings;
+        int wrong = configure(&settings, o, split->train);
+        if (!wrong && wants_sigma(o)) wrong = choose_sigma(settings, split);
+        status = wrong ? SMURF_OK : smurf_trainer_new(&s->trainer, settings, split->train, split->dev, &err);
+        smurf_settings_free(settings);
         if (wrong) return wrong;
-        status = smurf_trainer_new(&s->trainer, &config, split->train, split->dev, &err);
     }
     if (status) return report_error(&err);
     s->log_path = o->log;
@@ -279,8 +284,8 @@ static int begin(struct session *s, const struct train_options *o, const smurf_s
 static void list_presets(FILE *out)
 {
     char line[512] = "";
-    for (size_t i = 0, n = 0; smurf_train_preset_name(i) && n < sizeof line; i++)
-        n += (size_t)snprintf(line + n, sizeof line - n, "%s%s", i ? " " : "", smurf_train_preset_name(i));
+    for (size_t i = 0, n = 0; smurf_preset_name(i) && n < sizeof line; i++)
+        n += (size_t)snprintf(line + n, sizeof line - n, "%s%s", i ? " " : "", smurf_preset_name(i));
     fprintf(out, "\nPresets\n  ");
     print_wrapped(out, line, 2, 2);
 }
@@ -302,10 +307,10 @@ int command_train(int argc, char **argv)
     /* clang-format on */
     size_t n = sizeof fixed / sizeof *fixed;
     memcpy(options, fixed, sizeof fixed);
-    for (size_t i = 0; smurf_train_setting_name(i) && i < SETTINGS_MOST; i++) {
-        const char *name = smurf_train_setting_name(i);
-        if (strcmp(name, "dither") == 0) continue; /* --dither of the data does it */
-        options[n++] = (struct option){0, name, OPTION_TEXT, &o.setting[i], "VALUE", smurf_train_setting_about(i)};
+    for (size_t i = 0; smurf_setting_name(i) && i < SETTINGS_MOST; i++) {
+        const char *name = smurf_setting_name(i);
+        if (setting_is_common(name) || strcmp(name, "dither") == 0) continue; /* --dither of the data does it */
+        options[n++] = (struct option){0, name, OPTION_TEXT, &o.setting[i], "VALUE", smurf_setting_about(i)};
     }
     options[n] = (struct option){0, NULL, OPTION_FLAG, NULL, NULL, NULL};
     const struct usage usage = {

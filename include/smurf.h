@@ -356,68 +356,28 @@ SMURF_API smurf_status smurf_process_law(smurf_law **out, const smurf_process *p
 
 /* ---- Models and training ------------------------------------------------------------------------ */
 
-enum { SMURF_SIGMAS = 8 };
+/* Settings of a model and its training, by name and as text: "width" = "64", "objective" = "mle", "seed" = "7". */
+typedef struct smurf_settings smurf_settings;
 
-/* All that can be set about a model and its training. Fill it with smurf_train_config_init and a preset, then change
-   what you like, by field or by name. */
-typedef struct smurf_train_config {
-    size_t size;
-    char model[16]; /* "smurf", "thp", "sahp", "nhp", "nce" */
-    /* the encoder */
-    size_t width, heads, head_width, layers, inner;
-    int relu; /* 1: ReLU in place of GELU */
-    double dropout;
-    double settle;   /* share of the epochs, at the end, that go without dropout */
-    int gap_feature; /* 1: events also show the gap before them */
-    int raw_clock;   /* 1: the encoder sees the user's own time, not the time since a sequence's first event */
-    size_t context;  /* events that are looked back at, at least; longer sequences are cut into windows. 0: all */
-    int score;       /* 1: the head is the score itself, with no intensity behind it */
-    smurf_scale_kind scale;
-    /* the objective */
-    char objective[16];         /* "dsm", "sm", "wsm", "mle" */
-    size_t points;              /* dsm: perturbations of each event */
-    size_t nodes;               /* mle: nodes of the quadrature */
-    double sigma[SMURF_SIGMAS]; /* dsm: noise, on the scaled axis; unused ones are 0 */
-    int multiplicative;         /* dsm: noise that multiplies */
-    int stop_gradient;          /* dsm: lambda'/lambda is not differentiated */
-    double alpha;               /* weight of the objective beside the type loss */
-    double smoothing;           /* of type labels */
-    int type_at_truth;          /* 1: type loss at the observed gap, not at the perturbed ones */
-    size_t sampler_steps;       /* Langevin: steps, and their size on the axis of the law; for evaluation by draws */
-    double sampler_step;
-    double dither; /* tick to spread gaps within while training; 0: none */
-    /* the optimiser */
-    size_t batch; /* sequences in a step */
-    double rate;
-    int schedule;         /* 0: constant, 1: cosine, 2: halved where dev stops improving */
-    size_t cosine_epochs; /* the cosine reaches 0 here; 0: at the last epoch */
-    size_t warmup;        /* steps over which the rate rises from 0 */
-    double clip;          /* largest norm of the gradient; 0: none */
-    double average;       /* decay of the average of the weights; 0: none */
-    size_t epochs;
-    size_t patience; /* stop after this many epochs without a better dev loss; 0: never */
-    uint64_t seed;
-    int threads; /* 0: all cores. Results do not depend on it. */
-} smurf_train_config;
-
-/* The settings of a small general model. */
-SMURF_API void smurf_train_config_init(smurf_train_config *config);
-/* Presets by name: "default" looks at train and chooses scale, noise, batch and rate by rules of its own; "paper-..."
-   and "program-..." for stackoverflow, retweet, mimic, financial are the published settings; the name of another model is the
-   default with that model in mean time. */
-SMURF_API smurf_status smurf_train_config_preset(smurf_train_config *config, const char *name, const smurf_data *train,
-                                                 smurf_error *err);
-SMURF_API const char *smurf_train_preset_name(size_t index);
-/* Settings by name, as text: for commands and files. NULL past the last. */
-SMURF_API const char *smurf_train_setting_name(size_t index);
-SMURF_API const char *smurf_train_setting_about(size_t index);
-SMURF_API smurf_status smurf_train_config_set(smurf_train_config *config, const char *name, const char *value,
-                                              smurf_error *err);
-/* Writes the value into text (n bytes). */
-SMURF_API smurf_status smurf_train_config_get(const smurf_train_config *config, const char *name, char *text, size_t n,
-                                              smurf_error *err);
-/* Says what is wrong with a config, if anything. */
-SMURF_API smurf_status smurf_train_config_check(const smurf_train_config *config, smurf_error *err);
+/* Settings of a preset. "default" (also NULL) looks at train and chooses scale, noise, batch and rate; "paper-..." and
+   "program-..." with stackoverflow, retweet, mimic or financial are the published ones; the name of a model, such as
+   "thp", is the default with that model. train may be NULL: then nothing is chosen by looking at data. */
+SMURF_API smurf_status smurf_settings_new(smurf_settings **out, const char *preset, const smurf_data *train,
+                                          smurf_error *err);
+SMURF_API smurf_status smurf_settings_copy(smurf_settings **out, const smurf_settings *settings, smurf_error *err);
+SMURF_API void smurf_settings_free(smurf_settings *settings);
+/* An unknown name or a value out of range is an error that changes nothing. */
+SMURF_API smurf_status smurf_settings_set(smurf_settings *settings, const char *name, const char *value,
+                                          smurf_error *err);
+/* Writes the value as text into text (n bytes), cut if it is longer. */
+SMURF_API smurf_status smurf_settings_get(const smurf_settings *settings, const char *name, char *text, size_t n,
+                                          smurf_error *err);
+/* Checks that the settings go together; training does so too. */
+SMURF_API smurf_status smurf_settings_check(const smurf_settings *settings, smurf_error *err);
+/* Names of the settings, with one line about each, and of the presets. NULL past the last. */
+SMURF_API const char *smurf_setting_name(size_t index);
+SMURF_API const char *smurf_setting_about(size_t index);
+SMURF_API const char *smurf_preset_name(size_t index);
 
 /* What calibration on data that training has not seen came to. The two measures are cross-fitted: each half of the data
    is judged by the map that was fitted on the other. */
@@ -442,7 +402,7 @@ SMURF_API smurf_status smurf_model_load_memory(smurf_model **out, const void *by
                                                smurf_error *err);
 SMURF_API void smurf_model_free(smurf_model *model);
 SMURF_API size_t smurf_model_parameters(const smurf_model *model);
-SMURF_API const smurf_train_config *smurf_model_config(const smurf_model *model);
+SMURF_API const smurf_settings *smurf_model_settings(const smurf_model *model);
 SMURF_API const smurf_scale *smurf_model_scale(const smurf_model *model);
 SMURF_API uint32_t smurf_model_types(const smurf_model *model);
 SMURF_API const char *smurf_model_type_name(const smurf_model *model, uint32_t type);
@@ -482,7 +442,7 @@ typedef struct smurf_epoch {
 typedef struct smurf_trainer smurf_trainer;
 
 /* dev may be NULL: then the last epoch counts as the best. */
-SMURF_API smurf_status smurf_trainer_new(smurf_trainer **out, const smurf_train_config *config, const smurf_data *train,
+SMURF_API smurf_status smurf_trainer_new(smurf_trainer **out, const smurf_settings *config, const smurf_data *train,
                                          const smurf_data *dev, smurf_error *err);
 SMURF_API void smurf_trainer_free(smurf_trainer *trainer);
 SMURF_API void smurf_trainer_progress(smurf_trainer *trainer, smurf_progress_fn *progress, void *context);
@@ -505,7 +465,7 @@ SMURF_API smurf_status smurf_trainer_model(const smurf_trainer *trainer, smurf_m
 SMURF_API smurf_status smurf_trainer_save(const smurf_trainer *trainer, const char *path, smurf_error *err);
 SMURF_API smurf_status smurf_trainer_resume(smurf_trainer **out, const char *path, const smurf_data *train,
                                             const smurf_data *dev, int threads, smurf_error *err);
-SMURF_API const smurf_train_config *smurf_trainer_config(const smurf_trainer *trainer);
+SMURF_API const smurf_settings *smurf_trainer_settings(const smurf_trainer *trainer);
 
 /* ---- Evaluation --------------------------------------------------------------------------------- */
 
@@ -594,7 +554,7 @@ SMURF_API smurf_status smurf_evaluation_report(const smurf_evaluation *evaluatio
                                                const char *figures, smurf_error *err);
 
 /* Whether the objective has noise (setting sigma) to choose. */
-SMURF_API int smurf_train_has_noise(const smurf_train_config *config);
+SMURF_API int smurf_train_has_noise(const smurf_settings *config);
 /* Chooses that noise: short runs of some values, judged by the CRPS of the exact law on dev; the best goes into
    config->sigma. trial holds the results of each. */
 enum { SMURF_SIGMA_TRIALS = 5 };
@@ -602,8 +562,8 @@ typedef struct smurf_sigma_trial {
     double sigma, crps, cs; /* cs in %, from the PIT */
     int chosen;
 } smurf_sigma_trial;
-SMURF_API smurf_status smurf_train_choose_sigma(smurf_train_config *config, const smurf_data *train,
-                                                const smurf_data *dev, smurf_progress_fn *progress, void *context,
+SMURF_API smurf_status smurf_train_choose_sigma(smurf_settings *config, const smurf_data *train, const smurf_data *dev,
+                                                smurf_progress_fn *progress, void *context,
                                                 smurf_sigma_trial trial[SMURF_SIGMA_TRIALS], smurf_error *err);
 
 /* ---- Comparisons -------------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@
 
 static void check(const smurf_model *m)
 {
-    FUZZ_MUST(smurf_train_config_check(smurf_model_config(m), NULL) == SMURF_OK);
+    FUZZ_MUST(smurf_settings_check(smurf_model_settings(m), NULL) == SMURF_OK);
     FUZZ_MUST(m->types >= 1 && m->types == smurf_model_types(m) && m->unit && m->low < m->high &&
               m->view.clock_unit > 0);
     FUZZ_MUST(m->model.params.count <= PARAMS_MOST && smurf_model_parameters(m) <= m->model.params.total);

@@ -317,11 +317,11 @@ static void test_history(void **state)
 static smurf_model *trained(const char *preset, const smurf_data *train)
 {
     smurf_error err;
-    smurf_train_config config = small_config("");
+    smurf_settings config = small_config("");
     smurf_trainer *t;
     smurf_model *model;
     smurf_epoch epoch;
-    if (smurf_train_config_preset(&config, preset, train, &err)) fail_msg("%s", err.message);
+    if (smurf_settings_preset(&config, preset, train, &err)) fail_msg("%s", err.message);
     config.width = 8, config.heads = 2, config.head_width = 3, config.inner = 6, config.points = 6, config.epochs = 2;
     config.threads = 1;
     if (smurf_trainer_new(&t, &config, train, NULL, &err)) fail_msg("%s", err.message);

@@ -118,14 +118,14 @@ static double error_of_sequence(const smurf_model *m, const smurf_process *proce
 
 /* ---- Training -------------------------------------------------------------------------------- */
 
-static void configure(smurf_train_config *config, const char *settings)
+static void configure(smurf_settings *config, const char *settings)
 {
     char copy[512], *rest = copy;
     snprintf(copy, sizeof copy, "%s", settings);
     for (char *word; (word = strtok_r(rest, " ", &rest));) {
         char *equals = strchr(word, '=');
         *equals = '\0';
-        assert_int_equal(smurf_train_config_set(config, word, equals + 1, NULL), SMURF_OK);
+        assert_int_equal(smurf_settings_set(config, word, equals + 1, NULL), SMURF_OK);
     }
 }
 
@@ -148,8 +148,8 @@ static void check_recovery(void **state)
     smurf_process *process;
     assert_int_equal(smurf_process_new(&process, c->process, c->types, NULL, 0, &err), SMURF_OK);
     smurf_data *train = simulate(process, c->sequences, 1), *dev = simulate(process, 100, 2);
-    smurf_train_config config;
-    smurf_train_config_init(&config);
+    smurf_settings config;
+    smurf_settings_init(&config);
     configure(
         &config,
         "width=32 heads=2 layers=1 inner=64 dropout=0 batch=16 rate=3e-3 epochs=25 patience=0 warmup=100 average=0.99");

@@ -65,12 +65,12 @@ static void add_sequence(const smurf_model *model, const smurf_process *process,
 
 static smurf_model *trained(const smurf_data *train, const smurf_data *dev, double *seconds, double *speed)
 {
-    smurf_train_config config;
+    smurf_settings config;
     smurf_trainer *trainer;
     smurf_model *model;
     smurf_error err;
-    smurf_train_config_init(&config);
-    assert_int_equal(smurf_train_config_preset(&config, "nhp", train, &err), SMURF_OK);
+    smurf_settings_init(&config);
+    assert_int_equal(smurf_settings_preset(&config, "nhp", train, &err), SMURF_OK);
     config.threads = 1;
     config.width = 32;
     config.rate = 3e-3;

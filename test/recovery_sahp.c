@@ -83,23 +83,23 @@ static double error_of(const smurf_model *model, const smurf_process *process, c
 
 /* ---- Training -------------------------------------------------------------------------------- */
 
-static void configure(smurf_train_config *config)
+static void configure(smurf_settings *config)
 {
     static const char *const settings[][2] = {{"width", "32"},  {"heads", "2"},    {"layers", "1"},    {"inner", "64"},
                                               {"dropout", "0"}, {"settle", "0"},   {"batch", "16"},    {"rate", "3e-3"},
                                               {"epochs", "16"}, {"patience", "0"}, {"average", "0.99"}};
     smurf_error err;
-    if (smurf_train_config_preset(config, "sahp", NULL, &err)) fail_msg("%s", err.message);
+    if (smurf_settings_preset(config, "sahp", NULL, &err)) fail_msg("%s", err.message);
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
-        if (smurf_train_config_set(config, settings[i][0], settings[i][1], &err)) fail_msg("%s", err.message);
+        if (smurf_settings_set(config, settings[i][0], settings[i][1], &err)) fail_msg("%s", err.message);
     config->threads = 1;
 }
 
 static smurf_model *train(const smurf_data *data, const smurf_data *dev, double *seconds, double *speed)
 {
     smurf_error err;
-    smurf_train_config config;
-    smurf_train_config_init(&config);
+    smurf_settings config;
+    smurf_settings_init(&config);
     configure(&config);
     smurf_trainer *trainer;
     if (smurf_trainer_new(&trainer, &config, data, dev, &err)) fail_msg("%s", err.message);

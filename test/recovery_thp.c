@@ -67,7 +67,7 @@ static smurf_model *train_on(const char *preset, const smurf_data *train, const 
              "model=%s scale=mean gap-feature=off width=32 heads=2 head-width=16 layers=1 inner=64 batch=16 points=30 "
              "rate=3e-3 epochs=10 warmup=100 average=0.99 schedule=cosine",
              preset);
-    smurf_train_config config = small_config(settings);
+    smurf_settings config = small_config(settings);
     if (smurf_trainer_new(&t, &config, train, dev, &err)) fail_msg("%s", err.message);
     *seconds = 0;
     while (!smurf_trainer_done(t)) {

@@ -43,22 +43,22 @@ static inline smurf_data *read_text(const char *text)
 }
 
 /* Settings such as "objective=dsm points=8" on top of a model of a few hundred weights, on one thread. */
-static inline smurf_train_config small_config(const char *settings)
+static inline smurf_settings small_config(const char *settings)
 {
     static const char small[] =
         "width=8 heads=2 head-width=3 layers=2 inner=6 points=6 nodes=5 batch=4 epochs=3 patience=0 "
         "schedule=constant dropout=0 rate=0.01 ";
-    smurf_train_config config;
+    smurf_settings config;
     smurf_error err;
     char text[1024], *word, *rest = text;
-    smurf_train_config_init(&config);
+    smurf_settings_init(&config);
     config.threads = 1;
     snprintf(text, sizeof text, "%s%s", small, settings);
     while ((word = strsep(&rest, " "))) {
         char *value = strchr(word, '=');
         if (!value) continue;
         *value++ = '\0';
-        if (smurf_train_config_set(&config, word, value, &err)) fail_msg("%s", err.message);
+        if (smurf_settings_set(&config, word, value, &err)) fail_msg("%s", err.message);
     }
     return config;
 }
@@ -68,7 +68,7 @@ static inline smurf_trainer *trainer_of(const char *settings, int threads, const
 {
     smurf_error err;
     smurf_trainer *trainer;
-    smurf_train_config config = small_config(settings);
+    smurf_settings config = small_config(settings);
     config.threads = threads;
     if (smurf_trainer_new(&trainer, &config, train, dev, &err)) fail_msg("%s", err.message);
     return trainer;

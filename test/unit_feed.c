@@ -245,7 +245,7 @@ static void test_batches(void **state)
 
 static void rate_is(const char *settings, size_t epoch, uint64_t step, unsigned halvings, double expected)
 {
-    smurf_train_config config = small_config(settings);
+    smurf_settings config = small_config(settings);
     double rate = smurf_schedule_rate(&config, epoch, step, halvings);
     if (!(fabs(rate - expected) <= 1e-15)) fail_msg("%s: %.17g, not %.17g", settings, rate, expected);
 }

@@ -52,28 +52,30 @@ static const struct {
     {"average", {"0", "0.99999999"}},
     {"epochs", {"1", "1000000"}},
     {"patience", {"0", "1000000"}},
+    {"seed", {"0", "18446744073709551615"}},
+    {"threads", {"0", "3"}},
 };
 enum { VALUES = sizeof values / sizeof *values };
 
 static void test_settings_round_trip(void **state)
 {
     (void)state;
-    smurf_train_config config;
+    smurf_settings config;
     smurf_error err;
     char text[256];
-    smurf_train_config_init(&config);
+    smurf_settings_init(&config);
     for (size_t i = 0; i < VALUES; i++) {
-        assert_string_equal(smurf_train_setting_name(i), values[i].name);
-        assert_true(strlen(smurf_train_setting_about(i)) > 5);
+        assert_string_equal(smurf_setting_name(i), values[i].name);
+        assert_true(strlen(smurf_setting_about(i)) > 5);
         for (int k = 0; k < 2; k++) {
-            if (smurf_train_config_set(&config, values[i].name, values[i].value[k], &err)) fail_msg("%s", err.message);
-            assert_int_equal(smurf_train_config_get(&config, values[i].name, text, sizeof text, &err), SMURF_OK);
+            if (smurf_settings_set(&config, values[i].name, values[i].value[k], &err)) fail_msg("%s", err.message);
+            assert_int_equal(smurf_settings_get(&config, values[i].name, text, sizeof text, &err), SMURF_OK);
             assert_string_equal(text, values[i].value[k]);
         }
     }
-    assert_null(smurf_train_setting_name(VALUES));
-    assert_null(smurf_train_setting_about(VALUES));
-    assert_int_equal(smurf_train_config_get(&config, "sigma", text, 6, &err), SMURF_OK);
+    assert_null(smurf_setting_name(VALUES));
+    assert_null(smurf_setting_about(VALUES));
+    assert_int_equal(smurf_settings_get(&config, "sigma", text, 6, &err), SMURF_OK);
     assert_string_equal(text, "0.000"); /* cut to the room there is */
 }
 
@@ -85,12 +87,39 @@ static void test_settings_know_no_locale(void **state)
     const char *set = NULL;
     for (int i = 0; i < 3 && !set; i++) set = setlocale(LC_NUMERIC, comma[i]);
     if (!set) skip();
-    smurf_train_config config = small_config("sigma=0.5,1.5 rate=0.25");
+    smurf_settings config = small_config("sigma=0.5,1.5 rate=0.25");
     char text[64];
     assert_true(config.sigma[0] == 0.5 && config.sigma[1] == 1.5 && config.rate == 0.25);
-    assert_int_equal(smurf_train_config_get(&config, "sigma", text, sizeof text, NULL), SMURF_OK);
+    assert_int_equal(smurf_settings_get(&config, "sigma", text, sizeof text, NULL), SMURF_OK);
     setlocale(LC_NUMERIC, "C");
     assert_string_equal(text, "0.5,1.5");
+}
+
+/* The handle: what programs see of the settings. */
+static void test_settings_handle(void **state)
+{
+    (void)state;
+    smurf_settings *settings, *copy;
+    smurf_error err;
+    char text[64];
+    assert_int_equal(smurf_settings_new(&settings, NULL, NULL, &err), SMURF_OK);
+    assert_int_equal(smurf_settings_set(settings, "seed", "18446744073709551615", &err), SMURF_OK);
+    assert_int_equal(smurf_settings_copy(&copy, settings, &err), SMURF_OK);
+    assert_int_equal(smurf_settings_set(settings, "seed", "7", &err), SMURF_OK);
+    assert_int_equal(smurf_settings_get(copy, "seed", text, sizeof text, &err), SMURF_OK);
+    assert_string_equal(text, "18446744073709551615");
+    const char *bad[][2] = {{"seed", "-1"},      {"seed", "1e3"},   {"seed", "18446744073709551616"},
+                            {"seed", ""},        {"threads", "-1"}, {"threads", "1.5"},
+                            {"threads", "many"}, {"no-such", "1"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(smurf_settings_set(settings, bad[i][0], bad[i][1], &err), SMURF_ERROR_ARGUMENT);
+    assert_int_equal(smurf_settings_get(settings, "seed", text, sizeof text, &err), SMURF_OK);
+    assert_string_equal(text, "7");
+    smurf_settings_free(copy);
+    smurf_settings_free(settings);
+    smurf_settings_free(NULL);
+    assert_int_equal(smurf_settings_new(&settings, "no-such", NULL, &err), SMURF_ERROR_ARGUMENT);
+    assert_null(settings);
 }
 
 static void test_wrong_values(void **state)
@@ -124,21 +153,21 @@ static void test_wrong_values(void **state)
         {"schedule", "step", "schedule 'step' is not one of: constant cosine plateau"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        smurf_train_config config, before;
+        smurf_settings config, before;
         smurf_error err;
-        smurf_train_config_init(&config);
+        smurf_settings_init(&config);
         before = config;
-        assert_int_equal(smurf_train_config_set(&config, cases[i].name, cases[i].value, &err), SMURF_ERROR_ARGUMENT);
+        assert_int_equal(smurf_settings_set(&config, cases[i].name, cases[i].value, &err), SMURF_ERROR_ARGUMENT);
         assert_string_equal(err.message, cases[i].says);
         assert_memory_equal(&config, &before, sizeof config);
-        assert_int_equal(smurf_train_config_set(&config, cases[i].name, cases[i].value, NULL), SMURF_ERROR_ARGUMENT);
+        assert_int_equal(smurf_settings_set(&config, cases[i].name, cases[i].value, NULL), SMURF_ERROR_ARGUMENT);
     }
 }
 
-static void check_says(const smurf_train_config *config, const char *says)
+static void check_says(const smurf_settings *config, const char *says)
 {
     smurf_error err = {0};
-    smurf_status status = smurf_train_config_check(config, &err);
+    smurf_status status = smurf_settings_check(config, &err);
     if (!says && status) fail_msg("%s", err.message);
     if (!says) return;
     assert_int_equal(status, SMURF_ERROR_ARGUMENT);
@@ -148,8 +177,8 @@ static void check_says(const smurf_train_config *config, const char *says)
 static void test_check(void **state)
 {
     (void)state;
-    smurf_train_config c;
-    smurf_train_config_init(&c);
+    smurf_settings c;
+    smurf_settings_init(&c);
     check_says(&c, NULL);
     c = small_config("width=7");
     check_says(&c, "width 7 must be even");
@@ -208,17 +237,17 @@ static void test_published_presets(void **state)
         {"program-mimic", 3, 3, 64, 16, 256, 1, 1e-4, 0.1, 3, 0.1, 70, SMURF_SCALE_MEAN},
         {"program-financial", 6, 6, 128, 64, 2048, 1, 1e-4, 0.01, 5, 0.1, 50, SMURF_SCALE_LOG},
     };
-    assert_string_equal(smurf_train_preset_name(0), "default");
+    assert_string_equal(smurf_preset_name(0), "default");
     for (size_t i = 0; i < 8; i++) {
-        smurf_train_config c;
+        smurf_settings c;
         smurf_error err;
         int program = i >= 4;
-        assert_string_equal(smurf_train_preset_name(i + 1), table[i].name);
+        assert_string_equal(smurf_preset_name(i + 1), table[i].name);
         /* whatever was there before, but for the seed and the threads */
         c = small_config("sigma=1,2,3 average=0.5 clip=3 warmup=9 patience=4 dither=1 head=score noise=multiplicative");
         c.seed = 77;
         c.threads = 3;
-        if (smurf_train_config_preset(&c, table[i].name, NULL, &err)) fail_msg("%s", err.message);
+        if (smurf_settings_preset(&c, table[i].name, NULL, &err)) fail_msg("%s", err.message);
         assert_int_equal(c.heads, table[i].heads);
         assert_int_equal(c.layers, table[i].layers);
         assert_int_equal(c.width, table[i].width);
@@ -241,8 +270,8 @@ static void test_published_presets(void **state)
     }
     size_t others = 0;
     for (; smurf_model_class_at_f32(1 + others); others++) /* the first is SMURF, which is the default */
-        assert_string_equal(smurf_train_preset_name(9 + others), smurf_model_class_at_f32(1 + others)->name);
-    assert_null(smurf_train_preset_name(9 + others));
+        assert_string_equal(smurf_preset_name(9 + others), smurf_model_class_at_f32(1 + others)->name);
+    assert_null(smurf_preset_name(9 + others));
 }
 
 static void test_unknown_presets(void **state)
@@ -251,10 +280,10 @@ static void test_unknown_presets(void **state)
     static const char *const names[] = {"",        "paper",   "paper-",  "paper-taxi", "program-Retweet",
                                         "Default", "retweet", "-retweet"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        smurf_train_config c = small_config(""), before = c;
+        smurf_settings c = small_config(""), before = c;
         smurf_error err;
         char says[256];
-        assert_int_equal(smurf_train_config_preset(&c, names[i], NULL, &err), SMURF_ERROR_ARGUMENT);
+        assert_int_equal(smurf_settings_preset(&c, names[i], NULL, &err), SMURF_ERROR_ARGUMENT);
         snprintf(says, sizeof says,
                  "there is no preset '%s': choose default, the name of another model, or paper- or program- with ",
                  names[i]);
@@ -263,11 +292,11 @@ static void test_unknown_presets(void **state)
     }
 }
 
-static smurf_train_config chosen(const smurf_data *data)
+static smurf_settings chosen(const smurf_data *data)
 {
-    smurf_train_config c = small_config("objective=dsm");
+    smurf_settings c = small_config("objective=dsm");
     smurf_error err;
-    if (smurf_train_config_preset(&c, "default", data, &err)) fail_msg("%s", err.message);
+    if (smurf_settings_preset(&c, "default", data, &err)) fail_msg("%s", err.message);
     check_says(&c, NULL);
     assert_string_equal(c.objective, "mle");
     assert_true(c.scale == SMURF_SCALE_LOG && c.gap_feature && !c.raw_clock && c.head_width == 16);
@@ -281,7 +310,7 @@ static void test_default_preset(void **state)
     (void)state;
     smurf_data *tiny = simulate("hawkes", 3, 20, 30, 1), *large = simulate("poisson", 1, 300, 2000, 1),
                *short_ones = simulate("poisson", 1, 40000, 2, 1);
-    smurf_train_config few = chosen(tiny), most = chosen(large), c = chosen(short_ones);
+    smurf_settings few = chosen(tiny), most = chosen(large), c = chosen(short_ones);
     assert_true(few.layers == 1 && c.layers == 2 && most.layers == 3 && few.dropout > most.dropout);
     assert_true(few.average > 0 && few.average < most.average && few.context == 0 && most.context > 0);
     assert_true(few.batch >= 1 && few.batch < 20 && most.batch == 2 && c.batch == 64);
@@ -306,17 +335,16 @@ static void test_default_preset(void **state)
     smurf_data_free(ticked);
     smurf_data_free(smooth);
 
-    /* Without data: those of smurf_train_config_init. */
-    smurf_train_config plain;
-    smurf_train_config_init(&plain);
+    /* Without data: those of smurf_settings_init. */
+    smurf_settings plain;
+    smurf_settings_init(&plain);
     c = small_config("");
     c.threads = 0;
-    assert_int_equal(smurf_train_config_preset(&c, "default", NULL, NULL), SMURF_OK);
-    for (size_t i = 0; smurf_train_setting_name(i); i++) { /* by name: bytes between the fields mean nothing */
+    assert_int_equal(smurf_settings_preset(&c, "default", NULL, NULL), SMURF_OK);
+    for (size_t i = 0; smurf_setting_name(i); i++) { /* by name: bytes between the fields mean nothing */
         char got[512], want[512];
-        assert_int_equal(smurf_train_config_get(&c, smurf_train_setting_name(i), got, sizeof got, NULL), SMURF_OK);
-        assert_int_equal(smurf_train_config_get(&plain, smurf_train_setting_name(i), want, sizeof want, NULL),
-                         SMURF_OK);
+        assert_int_equal(smurf_settings_get(&c, smurf_setting_name(i), got, sizeof got, NULL), SMURF_OK);
+        assert_int_equal(smurf_settings_get(&plain, smurf_setting_name(i), want, sizeof want, NULL), SMURF_OK);
         assert_string_equal(got, want);
     }
 }
@@ -397,10 +425,10 @@ static void same_model(const smurf_model *a, const smurf_model *b)
 {
     assert_int_equal(a->model.params.total, b->model.params.total);
     assert_memory_equal(a->slab, b->slab, a->model.params.total * sizeof *a->slab);
-    for (size_t i = 0; smurf_train_setting_name(i); i++) {
+    for (size_t i = 0; smurf_setting_name(i); i++) {
         char x[256], y[256];
-        smurf_train_config_get(smurf_model_config(a), smurf_train_setting_name(i), x, sizeof x, NULL);
-        smurf_train_config_get(smurf_model_config(b), smurf_train_setting_name(i), y, sizeof y, NULL);
+        smurf_settings_get(smurf_model_settings(a), smurf_setting_name(i), x, sizeof x, NULL);
+        smurf_settings_get(smurf_model_settings(b), smurf_setting_name(i), y, sizeof y, NULL);
         assert_string_equal(x, y);
     }
     assert_int_equal(a->config.seed, b->config.seed);
@@ -610,6 +638,7 @@ static void test_copy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_settings_handle),
         cmocka_unit_test(test_settings_round_trip),
         cmocka_unit_test(test_settings_know_no_locale),
         cmocka_unit_test(test_wrong_values),

@@ -267,7 +267,7 @@ static void test_steps_make_an_epoch(void **state)
 static void test_seeds_differ(void **state)
 {
     (void)state;
-    smurf_train_config config = small_config("objective=mle");
+    smurf_settings config = small_config("objective=mle");
     smurf_trainer *one, *other;
     smurf_error err;
     assert_int_equal(smurf_trainer_new(&one, &config, train, dev, &err), SMURF_OK);
@@ -596,7 +596,7 @@ static void test_data_that_cannot_be(void **state)
     (void)state;
     smurf_data *lonely = read_text("sequence,time,type\na,0,0\nb,1,1\n"),
                *still = read_text("time,type\n1,0\n1,0\n1,0\n");
-    smurf_train_config config = small_config("");
+    smurf_settings config = small_config("");
     smurf_trainer *t;
     smurf_error err;
     assert_int_not_equal(smurf_trainer_new(&t, &config, lonely, NULL, &err), SMURF_OK);

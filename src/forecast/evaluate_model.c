@@ -73,7 +73,7 @@ static smurf_status set_drawing(struct drawing *out, const smurf_model *m, const
 static void describe(struct evaluation *e, const smurf_model *m, const smurf_data *data)
 {
     static const char *const axis[] = {"plain time", "time in mean gaps", "log time"};
-    const smurf_train_config *c = &m->config;
+    const smurf_settings *c = &m->config;
     snprintf(e->model_about, sizeof e->model_about, "%s on %s, %zu layers, %zu wide, %zu parameters, best of epoch %zu",
              c->objective, axis[c->scale], c->layers, c->width, smurf_model_parameters(m), m->epoch);
     snprintf(e->data_about, sizeof e->data_about, "%.150s: %zu sequences, %zu gaps", data->source, e->sequences, e->n);

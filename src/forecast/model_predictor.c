@@ -9,7 +9,7 @@
 
 /* ---- One law --------------------------------------------------------------------------------- */
 
-double smurf_model_noise(const smurf_train_config *settings)
+double smurf_model_noise(const smurf_settings *settings)
 {
     const struct objective_class *objective = smurf_objective_named_f32(settings->objective);
     return objective->noise ? objective->noise(settings) : 0;

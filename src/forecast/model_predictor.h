@@ -16,7 +16,7 @@
 struct predictor smurf_model_predictor(const smurf_model *model);
 
 /* The noise that a law was trained with, to be taken off again; 0: none. */
-double smurf_model_noise(const smurf_train_config *settings);
+double smurf_model_noise(const smurf_settings *settings);
 
 /* What turns the coefficients of one event into its law and distribution; one for each thread. */
 struct law_desk {

@@ -1,10 +1,12 @@
-/* config.c - see config.h. Adding a setting is one field in smurf.h and one line in the table below. */
+/* config.c - settings by name: the table, reading, writing, checking. A new setting is a field in config.h and a line
+ * here. */
 #include "model/config.h"
 
 #include "model/model_class.h"
 
 #include "data/number.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,7 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum setting_kind { SETTING_COUNT, SETTING_NUMBER, SETTING_WORD, SETTING_CHOICE, SETTING_LIST };
+enum setting_kind {
+    SETTING_COUNT,
+    SETTING_NUMBER,
+    SETTING_WORD,
+    SETTING_CHOICE,
+    SETTING_LIST,
+    SETTING_SEED,
+    SETTING_THREADS
+};
 
 struct setting {
     const char *name;
@@ -23,10 +33,10 @@ struct setting {
     const char *about;
 };
 
-#define AT(field)  offsetof(smurf_train_config, field)
+#define AT(field)  offsetof(smurf_settings, field)
 #define WORD(name) #name " "
 /* clang-format off */
-static const struct setting settings[] = {
+static const struct setting table[] = {
     {"model", SETTING_WORD, AT(model), 0, 0, MODELS(WORD), "kind of model, one of: " MODELS(WORD)},
     {"width", SETTING_COUNT, AT(width), 2, 4096, NULL, "width of the encoder, an even number"},
     {"heads", SETTING_COUNT, AT(heads), 1, 256, NULL, "attention heads"},
@@ -62,48 +72,62 @@ static const struct setting settings[] = {
     {"average", SETTING_NUMBER, AT(average), 0, 0.99999999, NULL, "decay of the average of the weights; 0: none"},
     {"epochs", SETTING_COUNT, AT(epochs), 1, 1e6, NULL, "epochs at most"},
     {"patience", SETTING_COUNT, AT(patience), 0, 1e6, NULL, "epochs without a better dev loss before stopping; 0: never stop"},
+    {"seed", SETTING_SEED, AT(seed), 0, 0, NULL, "seed of everything random"},
+    {"threads", SETTING_THREADS, AT(threads), 0, 1e6, NULL, "threads to use; 0: all cores. Results do not depend on it"},
 };
 /* clang-format on */
-enum { SETTINGS = sizeof settings / sizeof *settings };
+enum { SETTINGS = sizeof table / sizeof *table };
 
-void smurf_train_config_init(smurf_train_config *c)
+void smurf_settings_init(smurf_settings *c)
 {
-    *c = (smurf_train_config){.size = sizeof *c,
-                              .model = "smurf",
-                              .width = 64,
-                              .heads = 4,
-                              .head_width = 16,
-                              .layers = 2,
-                              .inner = 256,
-                              .dropout = 0.1,
-                              .gap_feature = 1,
-                              .scale = SMURF_SCALE_LOG,
-                              .objective = "mle",
-                              .points = 100,
-                              .nodes = 24,
-                              .sigma = {0.1},
-                              .alpha = 1,
-                              .type_at_truth = 1,
-                              .sampler_steps = 1000,
-                              .sampler_step = 5e-3,
-                              .batch = 8,
-                              .rate = 1e-3,
-                              .schedule = 1,
-                              .epochs = 30,
-                              .patience = 6,
-                              .seed = 1};
+    *c = (smurf_settings){.model = "smurf",
+                          .width = 64,
+                          .heads = 4,
+                          .head_width = 16,
+                          .layers = 2,
+                          .inner = 256,
+                          .dropout = 0.1,
+                          .gap_feature = 1,
+                          .scale = SMURF_SCALE_LOG,
+                          .objective = "mle",
+                          .points = 100,
+                          .nodes = 24,
+                          .sigma = {0.1},
+                          .alpha = 1,
+                          .type_at_truth = 1,
+                          .sampler_steps = 1000,
+                          .sampler_step = 5e-3,
+                          .batch = 8,
+                          .rate = 1e-3,
+                          .schedule = 1,
+                          .epochs = 30,
+                          .patience = 6,
+                          .seed = 1};
 }
 
-smurf_train_config smurf_train_config_copy(const smurf_train_config *given)
+smurf_status smurf_settings_new(smurf_settings **out, const char *preset, const smurf_data *train, smurf_error *err)
 {
-    smurf_train_config config;
-    smurf_train_config_init(&config);
-    if (given) memcpy(&config, given, given->size < sizeof config ? given->size : sizeof config);
-    config.size = sizeof config;
-    return config;
+    smurf_settings settings;
+    *out = NULL;
+    smurf_settings_init(&settings);
+    smurf_status status = smurf_settings_preset(&settings, preset ? preset : "default", train, err);
+    return status ? status : smurf_settings_copy(out, &settings, err);
 }
 
-void smurf_loss_config(struct loss_config *out, const smurf_train_config *c, double low)
+smurf_status smurf_settings_copy(smurf_settings **out, const smurf_settings *settings, smurf_error *err)
+{
+    *out = malloc(sizeof **out);
+    if (!*out) return smurf_fail_memory(err);
+    **out = *settings;
+    return SMURF_OK;
+}
+
+void smurf_settings_free(smurf_settings *settings)
+{
+    free(settings);
+}
+
+void smurf_loss_config(struct loss_config *out, const smurf_settings *c, double low)
 {
     *out = (struct loss_config){.alpha = c->alpha,
                                 .smoothing = c->smoothing,
@@ -118,20 +142,25 @@ void smurf_loss_config(struct loss_config *out, const smurf_train_config *c, dou
 
 /* ---- By name --------------------------------------------------------------------------------- */
 
-const char *smurf_train_setting_name(size_t index)
+const char *smurf_setting_name(size_t index)
 {
-    return index < SETTINGS ? settings[index].name : NULL;
+    return index < SETTINGS ? table[index].name : NULL;
 }
 
-const char *smurf_train_setting_about(size_t index)
+const char *smurf_setting_about(size_t index)
 {
-    return index < SETTINGS ? settings[index].about : NULL;
+    return index < SETTINGS ? table[index].about : NULL;
+}
+
+bool smurf_setting_is_of_run(size_t index)
+{
+    return table[index].kind == SETTING_SEED || table[index].kind == SETTING_THREADS;
 }
 
 static const struct setting *find(const char *name, smurf_error *err)
 {
     for (size_t i = 0; i < SETTINGS; i++)
-        if (strcmp(settings[i].name, name) == 0) return &settings[i];
+        if (strcmp(table[i].name, name) == 0) return &table[i];
     smurf_fail(err, SMURF_ERROR_ARGUMENT, "there is no setting '%s'", name);
     return NULL;
 }
@@ -156,7 +185,8 @@ static smurf_status wrong(const struct setting *s, const char *value, smurf_erro
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "%s '%s' is not one of: %.*s", s->name, value, n, s->choices);
     }
     return smurf_fail(err, SMURF_ERROR_ARGUMENT, "%s '%s' is not a %s from %g to %g", s->name, value,
-                      s->kind == SETTING_COUNT ? "whole number" : "number", s->low, s->high);
+                      s->kind != SETTING_NUMBER && s->kind != SETTING_LIST ? "whole number" : "number", s->low,
+                      s->high);
 }
 
 /* Free of the locale, as files must be. */
@@ -167,6 +197,18 @@ static bool parse_number(const struct setting *s, const char *text, const char *
     if (!*end) return false;
     *out = smurf_decimal_value(&decimal);
     return *out >= s->low && *out <= s->high;
+}
+
+static smurf_status set_seed(const struct setting *s, uint64_t *seed, const char *value, smurf_error *err)
+{
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(value, &end, 10);
+    if (value[0] < '0' || value[0] > '9' || *end || errno)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "%s '%s' is not a whole number from 0 to 2^64 - 1", s->name,
+                          value);
+    *seed = number;
+    return SMURF_OK;
 }
 
 static smurf_status set_list(const struct setting *s, double *list, const char *value, smurf_error *err)
@@ -184,7 +226,7 @@ static smurf_status set_list(const struct setting *s, double *list, const char *
     return smurf_fail(err, SMURF_ERROR_ARGUMENT, "%s takes at most %d values", s->name, SMURF_SIGMAS);
 }
 
-smurf_status smurf_train_config_set(smurf_train_config *config, const char *name, const char *value, smurf_error *err)
+smurf_status smurf_settings_set(smurf_settings *config, const char *name, const char *value, smurf_error *err)
 {
     const struct setting *s = find(name, err);
     if (!s) return SMURF_ERROR_ARGUMENT;
@@ -194,6 +236,7 @@ smurf_status smurf_train_config_set(smurf_train_config *config, const char *name
     int word = s->choices ? choice(s->choices, value) : 0;
     if (word < 0) return wrong(s, value, err);
     switch (s->kind) {
+    case SETTING_SEED: return set_seed(s, &config->seed, value, err);
     case SETTING_LIST: return set_list(s, (double *)(void *)field, value, err);
     case SETTING_WORD: strcpy(field, value); return SMURF_OK;
     case SETTING_CHOICE: memcpy(field, &word, sizeof word); return SMURF_OK;
@@ -204,7 +247,10 @@ smurf_status smurf_train_config_set(smurf_train_config *config, const char *name
         } else {
             if (number != floor(number)) return wrong(s, value, err);
             size_t count = (size_t)number;
-            memcpy(field, &count, sizeof count);
+            if (s->kind == SETTING_THREADS)
+                config->threads = (int)number;
+            else
+                memcpy(field, &count, sizeof count);
         }
         return SMURF_OK;
     }
@@ -240,8 +286,7 @@ static void write_choice(const struct setting *s, int number, char *text, size_t
         snprintf(text, n, "%.*s", (int)strcspn(word, " "), word);
 }
 
-smurf_status smurf_train_config_get(const smurf_train_config *config, const char *name, char *text, size_t n,
-                                    smurf_error *err)
+smurf_status smurf_settings_get(const smurf_settings *config, const char *name, char *text, size_t n, smurf_error *err)
 {
     const struct setting *s = find(name, err);
     if (!s) return SMURF_ERROR_ARGUMENT;
@@ -250,6 +295,8 @@ smurf_status smurf_train_config_get(const smurf_train_config *config, const char
     size_t count, used = 0;
     int flag;
     switch (s->kind) {
+    case SETTING_SEED: snprintf(text, n, "%llu", (unsigned long long)config->seed); break;
+    case SETTING_THREADS: snprintf(text, n, "%d", config->threads); break;
     case SETTING_WORD: snprintf(text, n, "%.*s", (int)sizeof config->objective, field); break;
     case SETTING_NUMBER:
         memcpy(number, field, sizeof *number);
@@ -274,12 +321,12 @@ smurf_status smurf_train_config_get(const smurf_train_config *config, const char
 /* ---- Checking -------------------------------------------------------------------------------- */
 
 /* Whether model, scale, objective and head go together. */
-static smurf_status check_model(const smurf_train_config *c, smurf_error *err)
+static smurf_status check_model(const smurf_settings *c, smurf_error *err)
 {
     const struct model_class *model = smurf_model_class_named_f32(c->model);
     const struct objective_class *objective = smurf_objective_named_f32(c->objective);
-    smurf_train_config usual;
-    smurf_train_config_init(&usual);
+    smurf_settings usual;
+    smurf_settings_init(&usual);
     if (!(model->scales & 1u << c->scale))
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "model %s runs in mean time: use scale mean (preset %s does)",
                           c->model, c->model);
@@ -292,13 +339,13 @@ static smurf_status check_model(const smurf_train_config *c, smurf_error *err)
     return objective->check ? objective->check(c, err) : SMURF_OK;
 }
 
-smurf_status smurf_train_config_check(const smurf_train_config *given, smurf_error *err)
+smurf_status smurf_settings_check(const smurf_settings *given, smurf_error *err)
 {
-    smurf_train_config c = smurf_train_config_copy(given), again = c;
+    smurf_settings c = *given, again = c;
     for (size_t i = 0; i < SETTINGS; i++) { /* what reads back from its text is in range */
         char text[512];
-        smurf_status status = smurf_train_config_get(&c, settings[i].name, text, sizeof text, err);
-        if (!status) status = smurf_train_config_set(&again, settings[i].name, text, err);
+        smurf_status status = smurf_settings_get(&c, table[i].name, text, sizeof text, err);
+        if (!status) status = smurf_settings_set(&again, table[i].name, text, err);
         if (status) return status;
     }
     if (c.width % 2) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "width %zu must be even", c.width);

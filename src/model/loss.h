@@ -21,6 +21,6 @@ struct loss_config {
 };
 
 /* As the settings say. low: lower end of the law's support. */
-void smurf_loss_config(struct loss_config *out, const smurf_train_config *settings, double low);
+void smurf_loss_config(struct loss_config *out, const smurf_settings *settings, double low);
 
 #endif

@@ -49,7 +49,7 @@ void OP(model_type_shares)(const struct law *law, const double *y, double *out, 
     }
 }
 
-void OP(model_preset_published)(smurf_train_config *settings)
+void OP(model_preset_published)(smurf_settings *settings)
 {
     settings->scale = SMURF_SCALE_MEAN;
     settings->gap_feature = 0;

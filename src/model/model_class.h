@@ -12,6 +12,7 @@
 
 #include "law/law.h"
 #include "model/batch.h"
+#include "model/config.h"
 #include "model/history.h"
 #include "model/loss.h"
 #include "model/model.h"
@@ -28,7 +29,7 @@ struct model_class {
     unsigned scales; /* bits 1 << SMURF_SCALE_... of the axes it runs on */
     bool objectives; /* takes an objective; false: the loss is its own */
     /* Settings that its preset changes after the default has chosen; NULL: it is the default's model. */
-    void (*preset)(smurf_train_config *settings);
+    void (*preset)(smurf_settings *settings);
 
     /* Adds its entries to the table and keeps their offsets in model->own. */
     void (*params)(struct model *model);
@@ -88,6 +89,6 @@ struct law OP(model_law)(const struct law_class *law, const struct model *model,
 /* Types as shares of the law's intensities. */
 void OP(model_type_shares)(const struct law *law, const double *y, double *out, size_t n);
 /* The published models: mean time, events without the gap before them; the rest is as the default chooses. */
-void OP(model_preset_published)(smurf_train_config *settings);
+void OP(model_preset_published)(smurf_settings *settings);
 
 #endif

@@ -34,7 +34,7 @@ size_t smurf_model_parameters(const smurf_model *model)
     return n;
 }
 
-const smurf_train_config *smurf_model_config(const smurf_model *model)
+const smurf_settings *smurf_model_settings(const smurf_model *model)
 {
     return &model->config;
 }
@@ -113,13 +113,14 @@ static json_t *give_up(json_t *json)
     return NULL;
 }
 
-static json_t *settings_to_json(const smurf_train_config *config)
+static json_t *settings_to_json(const smurf_settings *config)
 {
     json_t *out = json_object();
-    for (size_t i = 0; smurf_train_setting_name(i); i++) {
-        const char *name = smurf_train_setting_name(i);
+    for (size_t i = 0; smurf_setting_name(i); i++) {
+        const char *name = smurf_setting_name(i);
         char text[512];
-        if (smurf_train_config_get(config, name, text, sizeof text, NULL) ||
+        if (smurf_setting_is_of_run(i)) continue;
+        if (smurf_settings_get(config, name, text, sizeof text, NULL) ||
             json_object_set_new(out, name, json_string(text)))
             return give_up(out);
     }
@@ -196,22 +197,21 @@ const char *smurf_model_check(const smurf_model *m)
     return NULL;
 }
 
-static smurf_status settings_from_json(smurf_train_config *config, const json_t *json, const char *file,
-                                       smurf_error *err)
+static smurf_status settings_from_json(smurf_settings *config, const json_t *json, const char *file, smurf_error *err)
 {
     const char *key;
     json_t *value;
     smurf_error why;
     smurf_status status = SMURF_OK;
-    smurf_train_config_init(config);
+    smurf_settings_init(config);
     if (!json_is_object(json)) return broken(file, "settings", err);
     json_object_foreach((json_t *)json, key, value)
     {
         if (!json_is_string(value)) return broken(file, key, err);
-        status = smurf_train_config_set(config, key, json_string_value(value), &why);
+        status = smurf_settings_set(config, key, json_string_value(value), &why);
         if (status) break;
     }
-    if (!status) status = smurf_train_config_check(config, &why);
+    if (!status) status = smurf_settings_check(config, &why);
     return status ? smurf_fail_at(err, file, 0, "%.900s", why.message) : SMURF_OK;
 }
 
@@ -231,7 +231,7 @@ static smurf_status names_from_json(smurf_model *m, const json_t *json, const ch
 
 void smurf_model_shape(smurf_model *m)
 {
-    const smurf_train_config *c = &m->config;
+    const smurf_settings *c = &m->config;
     struct encoder_shape shape = {m->types,
                                   c->width,
                                   c->heads,

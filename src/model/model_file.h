@@ -6,6 +6,7 @@
 
 #include "data/tensors.h"
 #include "law/wrap.h"
+#include "model/config.h"
 #include "model/model.h"
 
 #include <jansson.h>
@@ -31,7 +32,7 @@ struct model_notes {
 struct smurf_model {
     struct model model; /* shapes and the table of parameters */
     float *slab;
-    smurf_train_config config;
+    smurf_settings config;
     struct view view;
     double low, high; /* support of the law on its axis */
     uint32_t types;

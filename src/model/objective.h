@@ -10,6 +10,7 @@
 
 #include "law/exact.h"
 #include "model/batch.h"
+#include "model/config.h"
 #include "model/head.h"
 #include "op/op.h"
 
@@ -43,12 +44,12 @@ struct objective_class {
     enum exact_mass mass; /* whether its laws have mass beyond their table */
     /* The noise that its laws carry, which is taken off again; and how far noise spreads the law's support, on its
        axis. NULL: there is no noise, and none to choose. */
-    double (*noise)(const smurf_train_config *settings);
-    double (*spread)(const smurf_train_config *settings);
+    double (*noise)(const smurf_settings *settings);
+    double (*spread)(const smurf_settings *settings);
     /* Refuses settings that do not go with it; NULL: all do. */
-    smurf_status (*check)(const smurf_train_config *settings, smurf_error *err);
+    smurf_status (*check)(const smurf_settings *settings, smurf_error *err);
     /* Fills what it needs of a config. */
-    void (*prepare)(const smurf_train_config *settings, struct objective_config *out);
+    void (*prepare)(const smurf_settings *settings, struct objective_config *out);
 
     int (*order)(const struct objective_config *config); /* derivatives of u that it needs: 0, 1, 2 */
     size_t (*count)(const struct objective_config *config, const struct target *target);

@@ -24,7 +24,7 @@ static void place(const struct objective_config *config, const struct op_run *ru
     tau[0] = (real)target->gap;
 }
 
-static void prepare(const smurf_train_config *settings, struct objective_config *out)
+static void prepare(const smurf_settings *settings, struct objective_config *out)
 {
     (void)settings;
     out->points = 1;

@@ -105,7 +105,7 @@ static double loss(const struct objective_config *config, const struct target *t
 /* ---- Settings --------------------------------------------------------------------------------- */
 
 /* Several scales of noise act like one of their mean square. */
-static double noise(const smurf_train_config *settings)
+static double noise(const smurf_settings *settings)
 {
     double sum = 0;
     int n = 0;
@@ -113,14 +113,14 @@ static double noise(const smurf_train_config *settings)
     return n ? sqrt(sum / n) : 0;
 }
 
-static double spread(const smurf_train_config *settings)
+static double spread(const smurf_settings *settings)
 {
     double most = 0;
     for (int i = 0; !settings->multiplicative && i < SMURF_SIGMAS; i++) most = fmax(most, 3 * settings->sigma[i]);
     return most;
 }
 
-static smurf_status check(const smurf_train_config *settings, smurf_error *err)
+static smurf_status check(const smurf_settings *settings, smurf_error *err)
 {
     if (settings->multiplicative && settings->scale == SMURF_SCALE_LOG)
         return smurf_fail(
@@ -129,7 +129,7 @@ static smurf_status check(const smurf_train_config *settings, smurf_error *err)
     return SMURF_OK;
 }
 
-static void prepare(const smurf_train_config *settings, struct objective_config *out)
+static void prepare(const smurf_settings *settings, struct objective_config *out)
 {
     out->points = settings->points;
     for (out->sigmas = 0; out->sigmas < SIGMAS_MOST && settings->sigma[out->sigmas] > 0; out->sigmas++)

@@ -56,7 +56,7 @@ static double loss(const struct objective_config *config, const struct target *t
     return sum - (double)log_real(l.lambda);
 }
 
-static void prepare(const smurf_train_config *settings, struct objective_config *out)
+static void prepare(const smurf_settings *settings, struct objective_config *out)
 {
     out->points = settings->nodes;
     smurf_gauss_legendre(out->points, out->node, out->weight);

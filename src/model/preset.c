@@ -38,7 +38,7 @@ static const char *const names[] = {"default",         "paper-stackoverflow", "p
                                     "program-retweet", "program-mimic",       "program-financial"};
 enum { NAMES = sizeof names / sizeof *names };
 
-const char *smurf_train_preset_name(size_t index)
+const char *smurf_preset_name(size_t index)
 {
     if (index < NAMES) return names[index];
     const struct model_class *class;
@@ -48,7 +48,7 @@ const char *smurf_train_preset_name(size_t index)
 }
 
 /* The paper's objective is the whole score; its program stops the gradient at lambda'/lambda. */
-static void use_published(smurf_train_config *c, const struct published *p, int program)
+static void use_published(smurf_settings *c, const struct published *p, int program)
 {
     strcpy(c->model, "smurf");
     c->heads = p->heads;
@@ -125,7 +125,7 @@ static double clamp(double x, double low, double high)
    - sequences of more than 600 events on average are cut into windows that look back at 128: attention stays cheap, and
    there are more steps;
    - about 6 million events in all, within 10 to 200 epochs: minutes on two cores. */
-static void use_look(smurf_train_config *c, const smurf_data *train)
+static void use_look(smurf_settings *c, const smurf_data *train)
 {
     struct look l = look_at(train);
     double tick = smurf_data_tick(train), step = clamp(l.events / 50, 32, 600);
@@ -142,17 +142,16 @@ static void use_look(smurf_train_config *c, const smurf_data *train)
     c->patience = c->epochs / 6 > 5 ? c->epochs / 6 : 5;
 }
 
-smurf_status smurf_train_config_preset(smurf_train_config *config, const char *name, const smurf_data *train,
-                                       smurf_error *err)
+smurf_status smurf_settings_preset(smurf_settings *config, const char *name, const smurf_data *train, smurf_error *err)
 {
-    smurf_train_config c = smurf_train_config_copy(config);
+    smurf_settings c = *config;
     const char *dash = strchr(name, '-');
     bool program = strncmp(name, "program-", 8) == 0, known = false;
     const struct model_class *class = smurf_model_class_named_f32(name);
     if (strcmp(name, "default") == 0 || (class && class->preset)) {
         uint64_t seed = c.seed;
         int threads = c.threads;
-        smurf_train_config_init(&c);
+        smurf_settings_init(&c);
         c.seed = seed;
         c.threads = threads;
         if (train) use_look(&c, train);
@@ -174,8 +173,6 @@ smurf_status smurf_train_config_preset(smurf_train_config *config, const char *n
             "stackoverflow, retweet, mimic or "
             "financial",
             name);
-    size_t size = config->size < sizeof c ? config->size : sizeof c;
-    memcpy(config, &c, size);
-    config->size = size;
+    *config = c;
     return SMURF_OK;
 }

@@ -14,7 +14,7 @@
 static const double candidates[SMURF_SIGMA_TRIALS] = {0.02, 0.05, 0.1, 0.2, 0.4};
 
 /* Trains with the config and measures its laws on dev. */
-static smurf_status try_one(const smurf_train_config *config, const smurf_data *train, const smurf_data *dev,
+static smurf_status try_one(const smurf_settings *config, const smurf_data *train, const smurf_data *dev,
                             smurf_progress_fn *progress, void *context, smurf_sigma_trial *out, smurf_error *err)
 {
     smurf_trainer *trainer;
@@ -45,13 +45,13 @@ static smurf_status try_one(const smurf_train_config *config, const smurf_data *
     return status;
 }
 
-int smurf_train_has_noise(const smurf_train_config *config)
+int smurf_train_has_noise(const smurf_settings *config)
 {
     const struct objective_class *objective = smurf_objective_named_f32(config->objective);
     return objective && objective->noise;
 }
 
-static smurf_status no_noise(const smurf_train_config *config, smurf_error *err)
+static smurf_status no_noise(const smurf_settings *config, smurf_error *err)
 {
     const struct objective_class *objective;
     char names[128] = "";
@@ -62,7 +62,7 @@ static smurf_status no_noise(const smurf_train_config *config, smurf_error *err)
                       config->objective, names);
 }
 
-smurf_status smurf_train_choose_sigma(smurf_train_config *config, const smurf_data *train, const smurf_data *dev,
+smurf_status smurf_train_choose_sigma(smurf_settings *config, const smurf_data *train, const smurf_data *dev,
                                       smurf_progress_fn *progress, void *context,
                                       smurf_sigma_trial trial[SMURF_SIGMA_TRIALS], smurf_error *err)
 {
@@ -70,7 +70,7 @@ smurf_status smurf_train_choose_sigma(smurf_train_config *config, const smurf_da
     if (!dev) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "sigma auto needs a dev part to judge by");
     int best = 0;
     for (int i = 0; i < SMURF_SIGMA_TRIALS; i++) {
-        smurf_train_config c = smurf_train_config_copy(config);
+        smurf_settings c = *config;
         memset(c.sigma, 0, sizeof c.sigma);
         c.sigma[0] = candidates[i];
         c.epochs = config->epochs / 5 ? config->epochs / 5 : 1;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-double smurf_schedule_rate(const smurf_train_config *config, size_t epoch, uint64_t step, unsigned halvings)
+double smurf_schedule_rate(const smurf_settings *config, size_t epoch, uint64_t step, unsigned halvings)
 {
     double rate = config->rate;
     size_t end = config->cosine_epochs ? config->cosine_epochs : config->epochs;

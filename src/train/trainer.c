@@ -52,7 +52,7 @@ static void gap_range(const smurf_data *data, double *least, double *most)
    below it, not even a tie: the likelihood would grow with the intensity there, which nothing holds back. */
 static void fit_support(smurf_model *m, const smurf_data *train)
 {
-    const smurf_train_config *c = &m->config;
+    const smurf_settings *c = &m->config;
     const struct objective_class *objective = smurf_objective_named_f32(c->objective);
     double noise = objective->spread ? objective->spread(c) : 0, least, most, margin = 0.5;
     gap_range(train, &least, &most);
@@ -91,7 +91,7 @@ static smurf_status copy_names(smurf_model *m, const smurf_data *train, smurf_er
 }
 
 /* Windows, where the model looks back only so far; replaces *own, which is freed. */
-static smurf_status windowed(const smurf_train_config *c, smurf_data **own, const smurf_data **seen, smurf_error *err)
+static smurf_status windowed(const smurf_settings *c, smurf_data **own, const smurf_data **seen, smurf_error *err)
 {
     if (!c->context) return SMURF_OK;
     smurf_data *cut;
@@ -104,7 +104,7 @@ static smurf_status windowed(const smurf_train_config *c, smurf_data **own, cons
 }
 
 /* Gaps within their tick, or the data as it is: *own is to be freed by the caller. */
-static smurf_status dithered(const smurf_train_config *c, const smurf_data *data, uint64_t part, smurf_data **own,
+static smurf_status dithered(const smurf_settings *c, const smurf_data *data, uint64_t part, smurf_data **own,
                              const smurf_data **out, smurf_error *err)
 {
     *own = NULL;
@@ -118,7 +118,7 @@ static smurf_status dithered(const smurf_train_config *c, const smurf_data *data
 /* Scales and support are fitted on what is trained on: ties that are dithered have no logarithm of zero. */
 static smurf_status fit_view(smurf_model *m, const smurf_data *train, smurf_error *err)
 {
-    const smurf_train_config *c = &m->config;
+    const smurf_settings *c = &m->config;
     smurf_data *own;
     const smurf_data *seen;
     smurf_status status = dithered(c, train, 0, &own, &seen, err);
@@ -132,7 +132,7 @@ static smurf_status fit_view(smurf_model *m, const smurf_data *train, smurf_erro
     return status;
 }
 
-static smurf_status make_frame(smurf_model **out, const smurf_train_config *config, const smurf_data *train,
+static smurf_status make_frame(smurf_model **out, const smurf_settings *config, const smurf_data *train,
                                smurf_error *err)
 {
     smurf_model *m = calloc(1, sizeof *m);
@@ -160,7 +160,7 @@ static smurf_status make_frame(smurf_model **out, const smurf_train_config *conf
 
 static smurf_status make_feeds(smurf_trainer *t, const smurf_data *train, const smurf_data *dev, smurf_error *err)
 {
-    const smurf_train_config *c = &t->frame->config;
+    const smurf_settings *c = &t->frame->config;
     smurf_data *own[2] = {NULL, NULL};
     const smurf_data *seen;
     smurf_status status = dithered(c, train, 0, &own[0], &seen, err);
@@ -232,18 +232,17 @@ smurf_status smurf_trainer_build(smurf_trainer **out, smurf_model *frame, const 
     return status;
 }
 
-smurf_status smurf_trainer_new(smurf_trainer **out, const smurf_train_config *given, const smurf_data *train,
+smurf_status smurf_trainer_new(smurf_trainer **out, const smurf_settings *settings, const smurf_data *train,
                                const smurf_data *dev, smurf_error *err)
 {
     *out = NULL;
-    smurf_train_config config = smurf_train_config_copy(given);
     smurf_model *frame = NULL;
-    smurf_status status = smurf_train_config_check(&config, err);
+    smurf_status status = smurf_settings_check(settings, err);
     if (!status && dev && dev->types > train->types)
         status =
             smurf_fail(err, SMURF_ERROR_ARGUMENT, "dev has %u types, train %u: read them together, as one directory",
                        dev->types, train->types);
-    if (!status) status = make_frame(&frame, &config, train, err);
+    if (!status) status = make_frame(&frame, settings, train, err);
     return status ? status : smurf_trainer_build(out, frame, train, dev, err);
 }
 
@@ -259,7 +258,7 @@ void smurf_trainer_free(smurf_trainer *t)
     free(t);
 }
 
-const smurf_train_config *smurf_trainer_config(const smurf_trainer *t)
+const smurf_settings *smurf_trainer_settings(const smurf_trainer *t)
 {
     return &t->frame->config;
 }
@@ -313,7 +312,7 @@ static double clip(const smurf_trainer *t, double norm)
 
 static void update(smurf_trainer *t, double factor)
 {
-    const smurf_train_config *c = &t->frame->config;
+    const smurf_settings *c = &t->frame->config;
     size_t n = slab_size(t);
     double rate = smurf_schedule_rate(c, t->at.epoch + 1, t->at.step, t->at.halvings);
     smurf_adam_step(n, t->at.step, rate, factor, t->slab[SLAB_GRADIENT], t->slab[SLAB_MOMENT1], t->slab[SLAB_MOMENT2],
@@ -333,7 +332,7 @@ static struct loss loss_of(const smurf_trainer *t, const struct op_run *run, con
 }
 
 /* The last epochs go without dropout: the law that is used has none, and must fit without. */
-static bool settles(const smurf_train_config *c, size_t epoch)
+static bool settles(const smurf_settings *c, size_t epoch)
 {
     return (double)epoch > (1 - c->settle) * (double)c->epochs;
 }
@@ -399,7 +398,7 @@ static struct loss dev_loss(smurf_trainer *t)
 /* Remembers the weights if they are the best so far; else loses patience. */
 static void judge(smurf_trainer *t, smurf_epoch *out)
 {
-    const smurf_train_config *c = &t->frame->config;
+    const smurf_settings *c = &t->frame->config;
     out->best = !t->has_dev || !t->at.best.epoch || out->dev_loss < t->at.best.dev_loss;
     if (out->best) {
         t->at.best = *out;
