@@ -32,6 +32,21 @@ int modelfile_match(const smurf_model *model, smurf_data *data)
     return data && smurf_model_match(model, data, &err) ? report_error(&err) : 0;
 }
 
+void modelfile_types(const smurf_model *model, struct dataset_options *options)
+{
+    if (smurf_model_type_name(model, 0) && !options->types) options->types = "words";
+}
+
+int modelfile_read(const smurf_model *model, smurf_split *split, smurf_data **part, const char *path,
+                   struct dataset_options *options, const char *name)
+{
+    modelfile_types(model, options);
+    int status = dataset_load(split, path, options);
+    if (status) return status;
+    *part = modelfile_part(split, name).data;
+    return modelfile_match(model, *part);
+}
+
 /* A file that the model was trained on was split when that was done: it is split the same way again. Windows are cut
    after the split, so that it is read again where they are asked for. */
 static int split_again(const smurf_model *model, smurf_split *split, const char *path,
@@ -67,8 +82,7 @@ int modelfile_load(smurf_model **model, smurf_split *split, char **arguments, st
     *split = (smurf_split){0};
     int status = modelfile_open(model, arguments);
     if (status) return status;
-    /* Numbers that were names when the model was trained are names now. */
-    if (smurf_model_type_name(*model, 0) && !options->types) options->types = "words";
+    modelfile_types(*model, options);
     status = dataset_load(split, arguments[1], options);
     if (!status && !split->dev && !split->test && !options->split && !options->split_at &&
         split_again(*model, split, arguments[1], options))
@@ -89,7 +103,7 @@ struct part modelfile_part(const smurf_split *split, const char *name)
     if (!name && split->test) return (struct part){split->test, "test"};
     if (!name && single) return (struct part){split->train, ""};
     if (!name) usage_error("the data has no test part: say which is meant with --part train or --part dev");
-    const smurf_data *data = NULL;
+    smurf_data *data = NULL;
     if (strcmp(name, "train") == 0)
         data = split->train;
     else if (strcmp(name, "dev") == 0)

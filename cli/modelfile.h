@@ -9,8 +9,8 @@
 
 /* The part of a split data set: "train", "dev", "test", or NULL for test where there is one, else all there is. */
 struct part {
-    const smurf_data *data; /* borrowed from the split */
-    const char *name;       /* "test"; "" where the data is not split */
+    smurf_data *data; /* borrowed from the split */
+    const char *name; /* "test"; "" where the data is not split */
 };
 
 /* Loads MODEL and DATA, named in either order, and numbers DATA's types as the model does. Returns 0, or the exit
@@ -18,6 +18,11 @@ struct part {
 int modelfile_load(smurf_model **model, smurf_split *split, char **arguments, struct dataset_options *options);
 /* The model alone; puts the model's name first of the two arguments. */
 int modelfile_open(smurf_model **model, char **arguments);
+/* Numbers in the type column are names where the model's types have names. */
+void modelfile_types(const smurf_model *model, struct dataset_options *options);
+/* DATA, and the part of it that is asked for, whose types are numbered as the model does. */
+int modelfile_read(const smurf_model *model, smurf_split *split, smurf_data **part, const char *path,
+                   struct dataset_options *options, const char *name);
 /* Numbers the types of a data set as the model does; 0 or the exit status. */
 int modelfile_match(const smurf_model *model, smurf_data *data);
 /* A usage error where there is no such part. */

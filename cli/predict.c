@@ -12,7 +12,6 @@
 #include "stream.h"
 #include "terminal.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,8 +28,6 @@ struct desk {
     const smurf_model *model;
     struct question q;
     const struct predict_options *o;
-    double *share;         /* (types) */
-    char (*type_text)[24]; /* names of the types that are named, where they are numbers */
     bool any;              /* something was shown */
     smurf_forecast *alone; /* for sequences that come whole */
     struct kept_set kept;  /* sequences of a table */
@@ -38,165 +35,35 @@ struct desk {
     size_t unnamed;        /* sequences of lines so far, for their numbers */
 };
 
-/* The most probable types, by picking the largest again and again: few are asked for. */
-static void name_types(struct desk *d, struct answer *a)
-{
-    uint32_t types = smurf_model_types(d->model);
-    size_t top = d->q.top < types ? d->q.top : types;
-    for (a->types = 0; a->types < top; a->types++) {
-        uint32_t best = 0;
-        for (uint32_t k = 1; k < types; k++)
-            if (d->share[k] > d->share[best]) best = k;
-        const char *name = smurf_model_type_name(d->model, best);
-        if (!name) snprintf(d->type_text[a->types], sizeof *d->type_text, "%u", best);
-        a->type[a->types] = name ? name : d->type_text[a->types];
-        a->share[a->types] = d->share[best];
-        d->share[best] = -1;
-    }
-}
-
-static int smaller_first(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return a < b ? -1 : a > b;
-}
-
-/* Of sorted draws, of which some are infinite: the least x with that share of them at or below it. */
-static double quantile_of(const double *x, size_t n, double level)
-{
-    size_t i = (size_t)ceil(level * (double)n);
-    return x[i > n ? n - 1 : i ? i - 1 : 0];
-}
-
-/* Levels of the ends of an interval. */
-static void ends_of(const struct question *q, size_t i, double out[2])
-{
-    out[0] = q->sides == 2 ? (1 - q->level[i]) / 2 : 0;
-    out[1] = q->sides == 2 ? 1 - out[0] : q->level[i];
-}
-
-/* The time to the next event of the target type, by futures that end with it. */
-static smurf_status answer_target(struct desk *d, smurf_forecast *f, double since, struct answer *a, smurf_error *err)
-{
-    smurf_futures_config config;
-    smurf_futures *futures;
-    smurf_futures_config_init(&config);
-    config.paths = d->q.paths;
-    config.events = d->q.steps;
-    config.stop_at = d->q.target;
-    config.seed = common.seed;
-    config.threads = (int)(common.threads < 4096 ? common.threads : 4096);
-    config.progress = terminal_progress;
-    smurf_status status = smurf_forecast_futures(f, &config, &futures, err);
-    if (status) return status;
-    size_t n = smurf_futures_paths(futures), seen = 0;
-    double *first = malloc(n * sizeof *first);
-    if (!first) out_of_memory();
-    for (size_t i = 0; i < n; i++) {
-        const double *time;
-        const uint32_t *type;
-        size_t events = smurf_futures_path(futures, i, &time, &type);
-        bool came = events && type[events - 1] == (uint32_t)d->q.target;
-        first[i] = came ? time[events - 1] - since : INFINITY;
-        seen += came;
-    }
-    qsort(first, n, sizeof *first, smaller_first);
-    a->target_seen = (double)seen / (double)n;
-    a->target_median = quantile_of(first, n, 0.5);
-    for (size_t i = 0; i < d->q.levels; i++) {
-        double end[2];
-        ends_of(&d->q, i, end);
-        a->target_interval[i].low = d->q.sides == 2 ? quantile_of(first, n, end[0]) : 0;
-        a->target_interval[i].high = quantile_of(first, n, end[1]);
-    }
-    for (size_t i = 0; i < d->q.horizons; i++) {
-        size_t before = 0;
-        while (before < n && first[before] <= d->q.horizon[i]) before++;
-        a->target_within[i] = (double)before / (double)n;
-    }
-    free(first);
-    smurf_futures_free(futures);
-    return SMURF_OK;
-}
-
-/* What there is no telling of an empty sequence. */
-static void leave_open(const struct question *q, struct answer *a)
-{
-    a->target_median = a->target_seen = NAN;
-    for (size_t i = 0; i < q->levels; i++) {
-        a->conformal[i] = (struct interval){0, INFINITY};
-        a->target_interval[i] = (struct interval){NAN, NAN};
-    }
-    for (size_t i = 0; i < q->horizons; i++) a->target_within[i] = NAN;
-}
-
-/* Asks for everything; answers are counted from now, `since` after the last event. */
-static smurf_status ask(struct desk *d, smurf_forecast *f, double since, struct answer *a, smurf_error *err)
-{
-    const double half = 0.5;
-    const struct question *q = &d->q;
-    smurf_status status = since > 0 ? smurf_forecast_silence(f, since, err) : SMURF_OK;
-    if (!status) status = smurf_forecast_quantile(f, &half, &a->median, 1, err);
-    if (!status) status = smurf_forecast_mean(f, &a->mean, err);
-    /* Rounding must not put what comes next before now. */
-    a->median = fmax(a->median - since, 0);
-    a->mean = fmax(a->mean - since, 0);
-    for (size_t i = 0; i < q->levels && !status; i++) {
-        double end[2], gap[2];
-        ends_of(q, i, end);
-        status = smurf_forecast_quantile(f, end, gap, 2, err);
-        a->interval[i] = (struct interval){q->sides == 2 ? fmax(gap[0] - since, 0) : 0, fmax(gap[1] - since, 0)};
-        if (status || !q->conformal || !a->has_last) continue;
-        status = smurf_forecast_conformal(f, q->level[i], q->sides, gap, err);
-        a->conformal[i] = (struct interval){gap[0], gap[1]};
-    }
-    for (size_t i = 0; i < q->horizons && !status; i++) {
-        double gap = since + q->horizon[i];
-        status = smurf_forecast_cdf(f, &gap, &a->within[i], 1, err);
-    }
-    if (!status && q->top) status = smurf_forecast_types(f, d->share, err);
-    if (!status && q->top) name_types(d, a);
-    if (!status && q->target >= 0 && a->has_last) status = answer_target(d, f, since, a, err);
-    return status;
-}
-
-/* Time from the last event to now; an error where now is before it. */
-static int silence_since(const struct question *q, const char *sequence, smurf_moment last, double *since)
-{
-    *since = 0;
-    if (!q->now) return 0;
-    *since = (double)(q->now_moment.whole - last.whole) + (q->now_moment.fraction - last.fraction);
-    if (*since >= 0) return 0;
-    return report_failure("sequence '%s' has an event after --now %s: cut the data there, or leave out --now", sequence,
-                          q->now);
-}
-
 static void show_header(struct desk *d)
 {
-    if (!d->any) show_forecast_header(stdout, &d->q, d->model);
+    if (!d->any) show_forecast_header(stdout, &d->q);
     d->any = true;
+}
+
+/* Whether the last event, `last` after the origin, comes after --now. */
+static bool is_after_now(const struct question *q, int64_t origin, double last)
+{
+    smurf_moment moment;
+    return q->now && smurf_moment_after(&moment, (smurf_moment){origin, 0}, last) &&
+           smurf_moment_gap(moment, q->now_moment) < 0;
 }
 
 static int answer(struct desk *d, smurf_forecast *f, const char *sequence, int64_t origin, double last)
 {
-    struct answer a = {.sequence = sequence, .events = smurf_forecast_events(f)};
+    smurf_answer *a;
     smurf_error err;
-    double since = 0;
-    a.has_last = a.events > 0;
-    if (a.has_last) {
-        if (!moment_after(&a.last, (smurf_moment){origin, 0}, last)) a.last = (smurf_moment){origin, 0};
-        int status = silence_since(&d->q, sequence, a.last, &since);
-        if (status) return status;
-        a.from = d->q.now ? d->q.now_moment : a.last;
-    }
-    leave_open(&d->q, &a);
-    if (ask(d, f, since, &a, &err)) {
+    if (smurf_forecast_events(f) && is_after_now(&d->q, origin, last))
+        return report_failure("sequence '%s' has an event after --now %s: cut the data there, or leave out --now",
+                              sequence, d->q.now);
+    if (smurf_forecast_ask(f, &d->q.ask, &a, &err)) {
         smurf_error named = err;
         snprintf(named.message, sizeof named.message, "sequence '%.200s': %.700s", sequence, err.message);
         return report_error(&named);
     }
     show_header(d);
-    show_forecast(stdout, &d->q, d->model, &a);
+    show_forecast(stdout, &d->q, sequence, a);
+    smurf_answer_free(a);
     return 0;
 }
 
@@ -207,18 +74,11 @@ static int stopped(void)
 
 /* ---- Sequences that come whole ----------------------------------------------------------------- */
 
-static const char *name_of(const smurf_sequence *s, size_t number, char text[24])
-{
-    if (s->name) return s->name;
-    snprintf(text, 24, "%zu", number);
-    return text;
-}
-
 static int whole_sequence(struct desk *d, const smurf_sequence *s, size_t number)
 {
     char text[24];
     smurf_error err;
-    const char *name = name_of(s, number, text);
+    const char *name = sequence_text(text, s, number);
     size_t every = d->o->every;
     if (!every) {
         if (smurf_forecast_read(d->alone, s, s->length, &err)) return report_error(&err);
@@ -235,20 +95,9 @@ static int whole_sequence(struct desk *d, const smurf_sequence *s, size_t number
     return 0;
 }
 
-/* Names in a table get the room they need, within reason. */
-static void fit_names(struct desk *d, const smurf_data *data)
-{
-    enum { WIDTH_MOST = 40 };
-    for (size_t i = 0; i < smurf_data_sequences(data); i++) {
-        const char *name = smurf_data_sequence(data, i)->name;
-        int width = name ? name_columns(name) : 0;
-        if (width > d->q.name_width) d->q.name_width = width < WIDTH_MOST ? width : WIDTH_MOST;
-    }
-}
-
 static int whole_data(struct desk *d, const smurf_data *data, size_t from)
 {
-    if (!d->any) fit_names(d, data);
+    if (!d->any) d->q.name_width = show_name_width(data);
     for (size_t i = from; i < smurf_data_sequences(data); i++) {
         int status = whole_sequence(d, smurf_data_sequence(data, i), d->unnamed++);
         if (status) return status;
@@ -280,7 +129,7 @@ static int let_go(struct desk *d, struct kept *k)
 static int continue_sequence(struct desk *d, const smurf_sequence *s, size_t number)
 {
     char text[24];
-    struct kept *dropped, *k = kept_find(&d->kept, name_of(s, number, text), s->origin, &dropped);
+    struct kept *dropped, *k = kept_find(&d->kept, sequence_text(text, s, number), s->origin, &dropped);
     int status = let_go(d, dropped);
     if (!k) out_of_memory();
     if (status) return status;
@@ -353,14 +202,6 @@ static int64_t type_number(const smurf_model *model, const char *word)
     usage_error("--next '%s' is no type that the model knows", word);
 }
 
-static enum show_format format_of(const char *word)
-{
-    if (strcmp(word, "table") == 0) return SHOW_TABLE;
-    if (strcmp(word, "csv") == 0) return SHOW_CSV;
-    if (strcmp(word, "jsonl") != 0) usage_error("--format takes table, csv or jsonl, not '%s'", word);
-    return SHOW_JSONL;
-}
-
 static int is_number(const char *text)
 {
     char *end;
@@ -372,18 +213,27 @@ static void set_question(struct desk *d)
 {
     const struct predict_options *o = d->o;
     struct question *q = &d->q;
-    q->format = format_of(o->format);
-    q->levels = parse_numbers("interval", o->levels, 1e-9, 1 - 1e-9, q->level, LEVELS_MOST);
-    q->sides = o->one_sided ? 1 : 2;
-    q->conformal = o->conformal;
-    if (o->horizons) q->horizons = parse_numbers("within", o->horizons, 0, 1e300, q->horizon, HORIZONS_MOST);
+    smurf_question *ask = &q->ask;
+    smurf_question_init(ask);
+    q->model = d->model;
+    q->format = show_format_named(o->format);
+    q->name_width = SHOW_NAME_WIDTH;
+    ask->level = q->level;
+    ask->levels = parse_numbers("interval", o->levels, 1e-9, 1 - 1e-9, q->level, LEVELS_MOST);
+    ask->one_sided = o->one_sided;
+    ask->conformal = o->conformal;
+    ask->within = q->horizon;
+    if (o->horizons) ask->horizons = parse_numbers("within", o->horizons, 0, 1e300, q->horizon, HORIZONS_MOST);
     if (o->top > TOP_MOST) usage_error("--top takes up to %d types", TOP_MOST);
-    q->top = o->top;
-    q->target = o->type ? type_number(d->model, o->type) : -1;
+    ask->top = o->top;
+    ask->next = o->type ? type_number(d->model, o->type) : -1;
     if (o->paths == 0 || o->paths > 1000000000) usage_error("--paths takes a number from 1 to 1000000000");
     if (o->steps == 0) usage_error("--steps takes a number above 0");
-    q->paths = o->paths;
-    q->steps = o->steps;
+    ask->paths = o->paths;
+    ask->steps = o->steps;
+    ask->seed = common.seed;
+    ask->threads = (int)(common.threads < 4096 ? common.threads : 4096);
+    ask->progress = terminal_progress;
     q->now = o->now;
     smurf_error err;
     if (o->now && is_number(o->now) == smurf_model_is_calendar(d->model))
@@ -391,11 +241,12 @@ static void set_question(struct desk *d)
                                       : "--now '%s' is no number, and the model's times are numbers",
                     o->now);
     if (o->now && smurf_moment_parse(&q->now_moment, o->now, &err)) usage_error("--now: %s", err.message);
+    ask->now = o->now ? &q->now_moment : NULL;
     if (o->now && o->conformal)
         usage_error("conformal intervals hold for all gaps together: ask for them without --now");
     q->unit = smurf_model_is_calendar(d->model) ? "s" : smurf_model_unit(d->model);
     q->calendar = smurf_model_is_calendar(d->model);
-    if (q->conformal && smurf_model_calibration(d->model)->conformal == 0)
+    if (ask->conformal && smurf_model_calibration(d->model)->conformal == 0)
         report_warning("the model was not calibrated, so that conformal intervals are infinite (train it with "
                        "--recalibrate on)");
 }
@@ -407,27 +258,20 @@ static int predict(const struct predict_options *o, smurf_model *model, char **a
     smurf_error err;
     smurf_split split = {0};
     set_question(&d);
-    d.share = malloc(smurf_model_types(model) * sizeof *d.share);
-    d.type_text = malloc(TOP_MOST * sizeof *d.type_text);
-    if (!d.share || !d.type_text) out_of_memory();
-    if (smurf_model_type_name(model, 0) && !data.types) data.types = "words";
+    modelfile_types(model, &data);
     int status = smurf_forecast_new(&d.alone, model, o->history, &err) ? report_error(&err) : 0;
     if (!status) smurf_forecast_recalibrate(d.alone, !o->raw);
     if (!status && strcmp(argv[1], "-") == 0) {
         status = predict_stream(&d, &data);
     } else if (!status) {
-        status = dataset_load(&split, argv[1], &data);
-        struct part part = status ? (struct part){0} : modelfile_part(&split, o->part);
-        smurf_data *own = part.data == split.test ? split.test : part.data == split.dev ? split.dev : split.train;
-        if (!status) status = modelfile_match(model, own);
+        smurf_data *own;
+        status = modelfile_read(model, &split, &own, argv[1], &data, o->part);
         if (!status) status = whole_data(&d, own, 0);
     }
     if (!status && d.q.format == SHOW_CSV) show_header(&d);
     terminal_clear();
     smurf_split_release(&split);
     smurf_forecast_free(d.alone);
-    free(d.share);
-    free(d.type_text);
     return status;
 }
 

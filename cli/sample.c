@@ -30,7 +30,7 @@ struct desk {
     bool any;
     int name_width; /* columns for names of sequences in a table */
 };
-enum { NAME_WIDTH = 14, NAME_MOST = 40, WHAT_WIDTH = 5, WHICH_WIDTH = 16, PATHS_MOST = 1000000000 };
+enum { WHAT_WIDTH = 5, WHICH_WIDTH = 16, PATHS_MOST = 1000000000 };
 
 static int smaller_first(const void *left, const void *right)
 {
@@ -43,13 +43,6 @@ static double quantile_of(const double *x, size_t n, double level)
 {
     size_t i = (size_t)ceil(level * (double)n);
     return x[i > n ? n - 1 : i ? i - 1 : 0];
-}
-
-static const char *type_text(const smurf_model *model, uint32_t type, char text[24])
-{
-    const char *name = smurf_model_type_name(model, type);
-    if (!name) snprintf(text, 24, "%u", type);
-    return name ? name : text;
 }
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
@@ -149,7 +142,7 @@ static void summarise_counts(struct desk *d, const smurf_futures *futures, const
             d->room[i] = (double)count;
             any |= count > 0;
         }
-        if (any) line(d, sequence, "count", k == types ? "all" : type_text(d->model, k, text), paths);
+        if (any) line(d, sequence, "count", k == types ? "all" : type_text(text, d->model, k), paths);
     }
 }
 
@@ -171,7 +164,7 @@ static void show_paths(struct desk *d, const smurf_futures *futures, const char 
         fputs("],\"type\":[", stdout);
         for (size_t j = 0; j < n; j++) {
             fputs(j ? "," : "", stdout);
-            put_string(stdout, type_text(d->model, type[j], text));
+            put_string(stdout, type_text(text, d->model, type[j]));
         }
         fputs("]}\n", stdout);
     }
@@ -185,8 +178,7 @@ static int sample_sequence(struct desk *d, smurf_forecast *f, const smurf_sequen
     smurf_futures *futures;
     smurf_futures_config config;
     char text[24];
-    snprintf(text, sizeof text, "%zu", number);
-    const char *name = s->name ? s->name : text;
+    const char *name = sequence_text(text, s, number);
     smurf_futures_config_init(&config);
     config.paths = d->o->paths;
     config.until = d->o->until > 0 ? d->o->until : INFINITY;
@@ -212,20 +204,14 @@ static int sample_sequence(struct desk *d, smurf_forecast *f, const smurf_sequen
     return 0;
 }
 
-static int sample(struct desk *d, smurf_data *data)
+static int sample(struct desk *d, const smurf_data *data)
 {
     smurf_forecast *f;
     smurf_error err;
-    int status = modelfile_match(d->model, data);
-    if (status) return status;
+    int status = 0;
     if (smurf_forecast_new(&f, d->model, d->o->history, &err)) return report_error(&err);
     smurf_forecast_recalibrate(f, !d->o->raw);
-    d->name_width = NAME_WIDTH;
-    for (size_t i = 0; i < smurf_data_sequences(data); i++) {
-        const char *name = smurf_data_sequence(data, i)->name;
-        int width = name ? name_columns(name) : 0;
-        if (width > d->name_width) d->name_width = width < NAME_MOST ? width : NAME_MOST;
-    }
+    d->name_width = show_name_width(data);
     for (size_t i = 0; i < smurf_data_sequences(data) && !status; i++) {
         const smurf_sequence *s = smurf_data_sequence(data, i);
         if (s->length == 0 && s->name)
@@ -240,14 +226,6 @@ static int sample(struct desk *d, smurf_data *data)
     if (!status && !d->o->show_paths && d->format == SHOW_CSV) header(d);
     smurf_forecast_free(f);
     return status;
-}
-
-static enum show_format format_of(const char *word)
-{
-    if (strcmp(word, "table") == 0) return SHOW_TABLE;
-    if (strcmp(word, "csv") == 0) return SHOW_CSV;
-    if (strcmp(word, "jsonl") != 0) usage_error("--format takes table, csv or jsonl, not '%s'", word);
-    return SHOW_JSONL;
 }
 
 int command_sample(int argc, char **argv)
@@ -288,7 +266,7 @@ int command_sample(int argc, char **argv)
         .most = 2,
     };
     parse_options(&usage, argc, argv);
-    struct desk d = {.o = &o, .format = format_of(o.format)};
+    struct desk d = {.o = &o, .format = show_format_named(o.format)};
     d.levels = parse_numbers("quantiles", o.levels, 0, 1, d.level, LEVELS_MOST);
     if (o.until <= 0) usage_error("--until takes a time after the last event, above 0");
     if (o.paths == 0 || o.paths > PATHS_MOST) usage_error("--paths takes a number from 1 to %d", PATHS_MOST);
@@ -301,12 +279,9 @@ int command_sample(int argc, char **argv)
     d.model = model;
     d.room = calloc(o.paths, sizeof *d.room);
     if (!d.room) out_of_memory();
-    if (smurf_model_type_name(model, 0) && !o.data.types) o.data.types = "words";
-    status = dataset_load(&split, argv[1], &o.data);
-    if (!status) {
-        struct part part = modelfile_part(&split, o.part);
-        status = sample(&d, part.data == split.test ? split.test : part.data == split.dev ? split.dev : split.train);
-    }
+    smurf_data *data;
+    status = modelfile_read(model, &split, &data, argv[1], &o.data, o.part);
+    if (!status) status = sample(&d, data);
     smurf_split_release(&split);
     smurf_model_free(model);
     free(d.room);

@@ -2,32 +2,24 @@
 #include "show_forecast.h"
 
 #include "json_out.h"
+#include "option.h"
 #include "show_summary.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-bool moment_after(smurf_moment *out, smurf_moment from, double gap)
-{
-    double whole = floor(gap), fraction = from.fraction + (gap - whole);
-    if (fraction >= 1) whole += 1, fraction -= 1;
-    if (!(fabs(whole) < 9e18)) return false;
-    out->fraction = fraction;
-    return !__builtin_add_overflow(from.whole, (int64_t)whole, &out->whole);
-}
-
 /* The median on the data's clock; NULL where there is none, or none that could be read again. */
-static const char *median_text(char out[MOMENT_TEXT], const struct question *q, const struct answer *a)
+static const char *median_text(char out[MOMENT_TEXT], const struct question *q, const smurf_answer *a)
 {
     const int64_t year_10000 = 253402300800;
     smurf_moment moment;
-    if (!a->has_last || !moment_after(&moment, a->from, a->median)) return NULL;
+    if (!a->events || !smurf_moment_after(&moment, a->from, a->median)) return NULL;
     if (q->calendar && moment.whole >= year_10000) return NULL;
     return moment_text(out, moment, q->calendar);
 }
 
-static const char *type_text(char out[24], const smurf_model *model, int64_t type)
+const char *type_text(char out[24], const smurf_model *model, int64_t type)
 {
     const char *name = smurf_model_type_name(model, (uint32_t)type);
     if (name) return name;
@@ -35,9 +27,36 @@ static const char *type_text(char out[24], const smurf_model *model, int64_t typ
     return out;
 }
 
+enum show_format show_format_named(const char *word)
+{
+    if (strcmp(word, "table") == 0) return SHOW_TABLE;
+    if (strcmp(word, "csv") == 0) return SHOW_CSV;
+    if (strcmp(word, "jsonl") != 0) usage_error("--format takes table, csv or jsonl, not '%s'", word);
+    return SHOW_JSONL;
+}
+
+int show_name_width(const smurf_data *data)
+{
+    enum { MOST = 40 };
+    int most = SHOW_NAME_WIDTH;
+    for (size_t i = 0; i < smurf_data_sequences(data); i++) {
+        const char *name = smurf_data_sequence(data, i)->name;
+        int width = name ? name_columns(name) : 0;
+        if (width > most) most = width < MOST ? width : MOST;
+    }
+    return most;
+}
+
+const char *sequence_text(char out[24], const smurf_sequence *sequence, size_t number)
+{
+    if (sequence->name) return sequence->name;
+    snprintf(out, 24, "%zu", number);
+    return out;
+}
+
 /* ---- Table ----------------------------------------------------------------------------------- */
 
-enum { NAME_WIDTH = 14, GAP_WIDTH = 10, WITHIN_WIDTH = 9, TARGET_MOST = 24 };
+enum { GAP_WIDTH = 10, WITHIN_WIDTH = 9, TARGET_MOST = 24 };
 
 /* Four digits, without an exponent where that is readable. */
 const char *gap_text(char out[32], double x)
@@ -65,7 +84,7 @@ static void put_gap(FILE *out, double x, int width)
     put_right(out, gap_text(text, x), width);
 }
 
-static void put_ranges(FILE *out, const struct interval *x, size_t n)
+static void put_ranges(FILE *out, const smurf_interval *x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         char low[32], high[32], text[72];
@@ -76,9 +95,9 @@ static void put_ranges(FILE *out, const struct interval *x, size_t n)
 
 static void put_range_titles(FILE *out, const struct question *q, const char *kind)
 {
-    for (size_t i = 0; i < q->levels; i++) {
+    for (size_t i = 0; i < q->ask.levels; i++) {
         char text[64];
-        snprintf(text, sizeof text, "%.9g%%%s", 100 * q->level[i], kind);
+        snprintf(text, sizeof text, "%.9g%%%s", 100 * q->ask.level[i], kind);
         put_right(out, text, 2 * GAP_WIDTH);
     }
 }
@@ -93,8 +112,8 @@ static int within_title(char out[48], double horizon)
 static void put_within_titles(FILE *out, const struct question *q)
 {
     char text[48];
-    for (size_t i = 0; i < q->horizons; i++) {
-        int width = within_title(text, q->horizon[i]);
+    for (size_t i = 0; i < q->ask.horizons; i++) {
+        int width = within_title(text, q->ask.within[i]);
         put_right(out, text, width);
     }
 }
@@ -102,62 +121,58 @@ static void put_within_titles(FILE *out, const struct question *q)
 static void put_within(FILE *out, const struct question *q, const double *p)
 {
     char text[48];
-    for (size_t i = 0; i < q->horizons; i++) {
-        int width = within_title(text, q->horizon[i]);
+    for (size_t i = 0; i < q->ask.horizons; i++) {
+        int width = within_title(text, q->ask.within[i]);
         snprintf(text, sizeof text, isnan(p[i]) ? "-" : "%.1f%%", 100 * p[i]);
         put_right(out, text, width);
     }
 }
 
 /* Over the time to the target type. */
-static int target_title(char out[128], const struct question *q, const smurf_model *model)
+static int target_title(char out[128], const struct question *q)
 {
     char name[24];
-    snprintf(out, 128, "next %s", type_text(name, model, q->target));
+    snprintf(out, 128, "next %s", type_text(name, q->model, q->ask.next));
     int columns = name_columns(out);
     return columns < GAP_WIDTH ? GAP_WIDTH : columns > TARGET_MOST ? TARGET_MOST : columns;
 }
 
-static int name_width(const struct question *q)
-{
-    return q->name_width > NAME_WIDTH ? q->name_width : NAME_WIDTH;
-}
-
-static void table_header(FILE *out, const struct question *q, const smurf_model *model)
+static void table_header(FILE *out, const struct question *q)
 {
     char text[128];
     fprintf(out, "next event, in %s after %s\n", q->unit[0] ? q->unit : "the data's unit of time",
             q->now ? "now" : "the last event");
-    fprintf(out, "%-*s %6s %*s", name_width(q), "sequence", "events", GAP_WIDTH, "median");
+    fprintf(out, "%-*s %6s %*s", q->name_width, "sequence", "events", GAP_WIDTH, "median");
     put_range_titles(out, q, "");
-    if (q->conformal) put_range_titles(out, q, " conformal");
+    if (q->ask.conformal) put_range_titles(out, q, " conformal");
     put_within_titles(out, q);
-    if (q->target >= 0) {
-        int width = target_title(text, q, model);
+    if (q->ask.next >= 0) {
+        int width = target_title(text, q);
         put_right(out, text, width);
         put_range_titles(out, q, "");
         put_within_titles(out, q);
     }
-    fputs(q->top ? "  types\n" : "\n", out);
+    fputs(q->ask.top ? "  types\n" : "\n", out);
 }
 
-static void table_row(FILE *out, const struct question *q, const smurf_model *model, const struct answer *a)
+static void table_row(FILE *out, const struct question *q, const char *sequence, const smurf_answer *a)
 {
     char text[128];
-    put_name(out, a->sequence, name_width(q));
+    put_name(out, sequence, q->name_width);
     fprintf(out, " %6zu", a->events);
     put_gap(out, a->median, GAP_WIDTH);
-    put_ranges(out, a->interval, q->levels);
-    if (q->conformal) put_ranges(out, a->conformal, q->levels);
+    put_ranges(out, a->interval, q->ask.levels);
+    if (q->ask.conformal) put_ranges(out, a->conformal, q->ask.levels);
     put_within(out, q, a->within);
-    if (q->target >= 0) {
-        put_gap(out, a->target_median, target_title(text, q, model));
-        put_ranges(out, a->target_interval, q->levels);
-        put_within(out, q, a->target_within);
+    if (q->ask.next >= 0) {
+        put_gap(out, a->next_median, target_title(text, q));
+        put_ranges(out, a->next_interval, q->ask.levels);
+        put_within(out, q, a->next_within);
     }
     for (size_t i = 0; i < a->types; i++) {
         fputs(i ? ", " : "  ", out);
-        put_name(out, a->type[i], name_columns(a->type[i]));
+        const char *name = type_text(text, q->model, a->type[i]);
+        put_name(out, name, name_columns(name));
         fprintf(out, " %.0f%%", 100 * a->share[i]);
     }
     fputc('\n', out);
@@ -196,32 +211,32 @@ static void csv_number(FILE *out, double x)
 /* Names of the columns of intervals, and of probabilities. */
 static void csv_level_names(FILE *out, const struct question *q, const char *before)
 {
-    for (size_t i = 0; i < q->levels; i++)
-        fprintf(out, ",%slow_%.12g,%shigh_%.12g", before, q->level[i], before, q->level[i]);
+    for (size_t i = 0; i < q->ask.levels; i++)
+        fprintf(out, ",%slow_%.12g,%shigh_%.12g", before, q->ask.level[i], before, q->ask.level[i]);
 }
 
 static void csv_within_names(FILE *out, const struct question *q, const char *before)
 {
-    for (size_t i = 0; i < q->horizons; i++) fprintf(out, ",%swithin_%.12g", before, q->horizon[i]);
+    for (size_t i = 0; i < q->ask.horizons; i++) fprintf(out, ",%swithin_%.12g", before, q->ask.within[i]);
 }
 
 static void csv_header(FILE *out, const struct question *q)
 {
     fputs("sequence,events,last,from,median_time,median,mean", out);
     csv_level_names(out, q, "");
-    if (q->conformal) csv_level_names(out, q, "conformal_");
+    if (q->ask.conformal) csv_level_names(out, q, "conformal_");
     csv_within_names(out, q, "");
-    if (q->target >= 0) {
+    if (q->ask.next >= 0) {
         fputs(",target_median", out);
         csv_level_names(out, q, "target_");
         csv_within_names(out, q, "target_");
         fputs(",target_seen", out);
     }
-    for (size_t i = 1; i <= q->top; i++) fprintf(out, ",type_%zu,share_%zu", i, i);
+    for (size_t i = 1; i <= q->ask.top; i++) fprintf(out, ",type_%zu,share_%zu", i, i);
     fputc('\n', out);
 }
 
-static void csv_intervals(FILE *out, const struct interval *x, size_t n)
+static void csv_intervals(FILE *out, const smurf_interval *x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         csv_number(out, x[i].low);
@@ -229,29 +244,29 @@ static void csv_intervals(FILE *out, const struct interval *x, size_t n)
     }
 }
 
-static void csv_row(FILE *out, const struct question *q, const struct answer *a)
+static void csv_row(FILE *out, const struct question *q, const char *sequence, const smurf_answer *a)
 {
-    char text[MOMENT_TEXT];
+    char text[MOMENT_TEXT], name[24];
     const char *median;
-    put_csv_text(out, a->sequence);
-    fprintf(out, ",%zu,%s", a->events, a->has_last ? moment_text(text, a->last, q->calendar) : "");
-    fprintf(out, ",%s", a->has_last ? moment_text(text, a->from, q->calendar) : "");
+    put_csv_text(out, sequence);
+    fprintf(out, ",%zu,%s", a->events, a->events ? moment_text(text, a->last, q->calendar) : "");
+    fprintf(out, ",%s", a->events ? moment_text(text, a->from, q->calendar) : "");
     median = median_text(text, q, a);
     fprintf(out, ",%s", median ? median : "");
     csv_number(out, a->median);
     csv_number(out, a->mean);
-    csv_intervals(out, a->interval, q->levels);
-    if (q->conformal) csv_intervals(out, a->conformal, q->levels);
-    for (size_t i = 0; i < q->horizons; i++) csv_number(out, a->within[i]);
-    if (q->target >= 0) {
-        csv_number(out, a->target_median);
-        csv_intervals(out, a->target_interval, q->levels);
-        for (size_t i = 0; i < q->horizons; i++) csv_number(out, a->target_within[i]);
-        csv_number(out, a->target_seen);
+    csv_intervals(out, a->interval, q->ask.levels);
+    if (q->ask.conformal) csv_intervals(out, a->conformal, q->ask.levels);
+    for (size_t i = 0; i < q->ask.horizons; i++) csv_number(out, a->within[i]);
+    if (q->ask.next >= 0) {
+        csv_number(out, a->next_median);
+        csv_intervals(out, a->next_interval, q->ask.levels);
+        for (size_t i = 0; i < q->ask.horizons; i++) csv_number(out, a->next_within[i]);
+        csv_number(out, a->next_seen);
     }
-    for (size_t i = 0; i < q->top; i++) {
+    for (size_t i = 0; i < q->ask.top; i++) {
         fputc(',', out);
-        if (i < a->types) put_csv_text(out, a->type[i]);
+        if (i < a->types) put_csv_text(out, type_text(name, q->model, a->type[i]));
         fputc(',', out);
         if (i < a->types) put_csv_number(out, a->share[i]);
     }
@@ -272,11 +287,11 @@ static void json_number(FILE *out, const char *key, double x)
     put_rounded(out, x);
 }
 
-static void json_intervals(FILE *out, const char *key, const struct question *q, const struct interval *x)
+static void json_intervals(FILE *out, const char *key, const struct question *q, const smurf_interval *x)
 {
     fprintf(out, ",\"%s\":[", key);
-    for (size_t i = 0; i < q->levels; i++) {
-        fprintf(out, "%s{\"level\":%.12g,\"low\":", i ? "," : "", q->level[i]);
+    for (size_t i = 0; i < q->ask.levels; i++) {
+        fprintf(out, "%s{\"level\":%.12g,\"low\":", i ? "," : "", q->ask.level[i]);
         put_rounded(out, x[i].low);
         fputs(",\"high\":", out);
         put_rounded(out, x[i].high);
@@ -287,11 +302,11 @@ static void json_intervals(FILE *out, const char *key, const struct question *q,
 
 static void json_within(FILE *out, const char *key, const struct question *q, const double *p)
 {
-    if (!q->horizons) return;
+    if (!q->ask.horizons) return;
     fprintf(out, ",\"%s\":[", key);
-    for (size_t i = 0; i < q->horizons; i++) {
+    for (size_t i = 0; i < q->ask.horizons; i++) {
         fprintf(out, "%s{\"horizon\":", i ? "," : "");
-        put_number(out, q->horizon[i]);
+        put_number(out, q->ask.within[i]);
         fputs(",\"p\":", out);
         put_rounded(out, p[i]);
         fputc('}', out);
@@ -299,26 +314,26 @@ static void json_within(FILE *out, const char *key, const struct question *q, co
     fputc(']', out);
 }
 
-static void json_target(FILE *out, const struct question *q, const smurf_model *model, const struct answer *a)
+static void json_target(FILE *out, const struct question *q, const smurf_answer *a)
 {
     char name[24];
-    if (q->target < 0) return;
+    if (q->ask.next < 0) return;
     fputs(",\"target\":{\"type\":", out);
-    put_string(out, type_text(name, model, q->target));
-    json_number(out, "median", a->target_median);
-    json_intervals(out, "intervals", q, a->target_interval);
-    json_within(out, "within", q, a->target_within);
-    json_number(out, "seen", a->target_seen);
+    put_string(out, type_text(name, q->model, q->ask.next));
+    json_number(out, "median", a->next_median);
+    json_intervals(out, "intervals", q, a->next_interval);
+    json_within(out, "within", q, a->next_within);
+    json_number(out, "seen", a->next_seen);
     fputc('}', out);
 }
 
-static void json_line(FILE *out, const struct question *q, const smurf_model *model, const struct answer *a)
+static void json_line(FILE *out, const struct question *q, const char *sequence, const smurf_answer *a)
 {
-    char text[MOMENT_TEXT];
+    char text[MOMENT_TEXT], name[24];
     fputs("{\"sequence\":", out);
-    put_string(out, a->sequence);
+    put_string(out, sequence);
     fprintf(out, ",\"events\":%zu", a->events);
-    if (a->has_last) {
+    if (a->events) {
         json_moment(out, "last", a->last, q->calendar);
         json_moment(out, "from", a->from, q->calendar);
         const char *median = median_text(text, q, a);
@@ -328,13 +343,13 @@ static void json_line(FILE *out, const struct question *q, const smurf_model *mo
     json_number(out, "median", a->median);
     json_number(out, "mean", a->mean);
     json_intervals(out, "intervals", q, a->interval);
-    if (q->conformal) json_intervals(out, "conformal", q, a->conformal);
+    if (q->ask.conformal) json_intervals(out, "conformal", q, a->conformal);
     json_within(out, "within", q, a->within);
-    json_target(out, q, model, a);
+    json_target(out, q, a);
     fputs(",\"types\":[", out);
     for (size_t i = 0; i < a->types; i++) {
         fputs(i ? ",{\"type\":" : "{\"type\":", out);
-        put_string(out, a->type[i]);
+        put_string(out, type_text(name, q->model, a->type[i]));
         json_number(out, "p", a->share[i]);
         fputc('}', out);
     }
@@ -343,18 +358,18 @@ static void json_line(FILE *out, const struct question *q, const smurf_model *mo
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-void show_forecast_header(FILE *out, const struct question *q, const smurf_model *model)
+void show_forecast_header(FILE *out, const struct question *q)
 {
-    if (q->format == SHOW_TABLE) table_header(out, q, model);
+    if (q->format == SHOW_TABLE) table_header(out, q);
     if (q->format == SHOW_CSV) csv_header(out, q);
 }
 
-void show_forecast(FILE *out, const struct question *q, const smurf_model *model, const struct answer *a)
+void show_forecast(FILE *out, const struct question *q, const char *sequence, const smurf_answer *a)
 {
     if (q->format == SHOW_TABLE)
-        table_row(out, q, model, a);
+        table_row(out, q, sequence, a);
     else if (q->format == SHOW_CSV)
-        csv_row(out, q, a);
+        csv_row(out, q, sequence, a);
     else
-        json_line(out, q, model, a);
+        json_line(out, q, sequence, a);
 }

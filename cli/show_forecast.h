@@ -9,56 +9,33 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum { LEVELS_MOST = 20, HORIZONS_MOST = 20, TOP_MOST = 50 };
+enum { LEVELS_MOST = 20, HORIZONS_MOST = 20, TOP_MOST = 50, SHOW_NAME_WIDTH = 14 };
 enum show_format { SHOW_TABLE, SHOW_CSV, SHOW_JSONL };
 
-/* What is asked of every forecast; the same for all of them. */
+/* What is asked of every forecast, and how it is shown; the same for all of them. */
 struct question {
+    const smurf_model *model;
+    smurf_question ask; /* level and within are those below */
+    double level[LEVELS_MOST], horizon[HORIZONS_MOST];
     enum show_format format;
-    double level[LEVELS_MOST]; /* of intervals */
-    size_t levels;
-    int sides;     /* 1: [0, quantile], 2: central */
-    int conformal; /* conformal intervals beside the others */
-    double horizon[HORIZONS_MOST];
-    size_t horizons;
-    size_t top;      /* types to name */
-    int64_t target;  /* the time to the next event of this type, by futures; -1: not asked */
-    size_t paths;    /* futures */
-    size_t steps;    /* events of each at most */
     const char *now; /* as given; NULL: from the last event */
     smurf_moment now_moment;
     const char *unit;
     int calendar;
-    int name_width; /* columns for names of sequences in a table; 0: the usual */
+    int name_width; /* columns for names of sequences in a table */
 };
 
-struct interval {
-    double low, high;
-};
+void show_forecast_header(FILE *out, const struct question *question);
+/* sequence: its name. */
+void show_forecast(FILE *out, const struct question *question, const char *sequence, const smurf_answer *answer);
 
-/* One forecast. Times are counted from `from`: now, or the last event. */
-struct answer {
-    const char *sequence; /* its name */
-    size_t events;
-    bool has_last;
-    smurf_moment last, from;
-    double median, mean;
-    struct interval interval[LEVELS_MOST], conformal[LEVELS_MOST];
-    double within[HORIZONS_MOST]; /* probabilities */
-    size_t types;                 /* that are named */
-    const char *type[TOP_MOST];
-    double share[TOP_MOST];
-    /* of the target type; infinite where it did not come within the futures drawn, NaN where there is no telling */
-    double target_median;
-    struct interval target_interval[LEVELS_MOST];
-    double target_within[HORIZONS_MOST], target_seen; /* share of the futures in which it came */
-};
-
-void show_forecast_header(FILE *out, const struct question *question, const smurf_model *model);
-void show_forecast(FILE *out, const struct question *question, const smurf_model *model, const struct answer *answer);
-
-/* from + gap on the user's clock; false where that is beyond it. */
-bool moment_after(smurf_moment *out, smurf_moment from, double gap);
+/* What --format says; a usage error where it is none. */
+enum show_format show_format_named(const char *word);
+/* Columns for the names of all sequences in a table, within reason. */
+int show_name_width(const smurf_data *data);
+/* The name of a type or of a sequence; its number where it has none. */
+const char *type_text(char out[24], const smurf_model *model, int64_t type);
+const char *sequence_text(char out[24], const smurf_sequence *sequence, size_t number);
 /* A field of CSV: quoted where it must be. */
 void put_csv_text(FILE *out, const char *text);
 /* A field of CSV: up to nine digits, "inf" or "-inf", empty where x is NaN. */

@@ -193,6 +193,10 @@ typedef struct smurf_moment {
 
 /* Reads a number or an ISO-8601 time (seconds since 1970; UTC where no zone is given). */
 SMURF_API smurf_status smurf_moment_parse(smurf_moment *out, const char *text, smurf_error *err);
+/* from + gap. Returns 0, with *out undefined, where that is beyond the clock or gap is not finite. */
+SMURF_API int smurf_moment_after(smurf_moment *out, smurf_moment from, double gap);
+/* to - from. */
+SMURF_API double smurf_moment_gap(smurf_moment from, smurf_moment to);
 
 /* Cuts in time: train sees what comes before dev_from and knows that its observation ends there; dev is
    scored from dev_from to test_from, test from test_from on, both with all that came before as
@@ -667,6 +671,65 @@ SMURF_API smurf_status smurf_forecast_types_at(smurf_forecast *forecast, double 
    too few sequences for the level. Not given silence: that is an SMURF_ERROR_ARGUMENT. */
 SMURF_API smurf_status smurf_forecast_conformal(smurf_forecast *forecast, double level, int sides, double gap[2],
                                                 smurf_error *err);
+
+/* ---- Questions and answers ------------------------------------------------------------------------ */
+
+/* What to ask about the next event. Times are in the data's unit. Arrays are borrowed for the call. */
+typedef struct smurf_question {
+    size_t size;
+    const double *level; /* (levels) of the intervals, above 0 and below 1 */
+    size_t levels;
+    int one_sided;        /* 1: intervals from 0 up; 0: central ones */
+    int conformal;        /* 1: conformal intervals as well; not together with silence or now */
+    const double *within; /* (horizons) the probability that it comes within each */
+    size_t horizons;
+    size_t top;              /* types to name, the most probable first; 0: none, SIZE_MAX: all */
+    double silence;          /* nothing has happened for this long; 0: as smurf_forecast_silence has it */
+    const smurf_moment *now; /* nothing has happened until then, on the user's clock; NULL: not given */
+    int64_t next;            /* also the time to the next event of this type, by drawing futures; -1: none */
+    size_t paths, steps;     /* for next: futures to draw, and the most events of each */
+    uint64_t seed;           /* for next */
+    int threads;             /* for next; 0: all cores. Results do not depend on it. */
+    int recalibrate;         /* 0: the law as trained; 1: as smurf_forecast_recalibrate has it */
+    smurf_progress_fn *progress;
+    void *progress_context;
+} smurf_question;
+
+/* Intervals of 50% and 90%, all types, nothing else. */
+SMURF_API void smurf_question_init(smurf_question *question);
+
+typedef struct smurf_interval {
+    double low, high;
+} smurf_interval;
+
+/* The answer. Times count from `from`: the last event, or now where there is silence. Owned by the library, with all
+   that it points to. */
+typedef struct smurf_answer {
+    size_t sequence;     /* in the data set (smurf_forecast_many); else 0 */
+    size_t events;       /* of the history; with 0 the law is that of all gaps in training */
+    smurf_moment last;   /* the last event; {0, 0} where there is none */
+    smurf_moment from;   /* likewise */
+    double median, mean; /* time to the next event */
+    size_t levels;       /* as asked, as are horizons */
+    size_t horizons;
+    size_t types;                    /* types that are named */
+    const smurf_interval *interval;  /* (levels) */
+    const smurf_interval *conformal; /* (levels), or NULL: not asked. high is INFINITY where calibration had too few
+                                        sequences */
+    const double *within;            /* (horizons) probabilities */
+    const uint32_t *type;            /* (types), the most probable first */
+    const double *share;             /* (types) their probabilities */
+    /* Time to the next event of the type asked for; NaN where none was, or the history is empty. INFINITY: it did not
+       come within the futures drawn. */
+    double next_seen; /* share of the futures in which it came */
+    double next_median;
+    const smurf_interval *next_interval; /* (levels), or NULL: not asked */
+    const double *next_within;           /* (horizons), or NULL: not asked */
+} smurf_answer;
+
+SMURF_API smurf_status smurf_forecast_ask(smurf_forecast *forecast, const smurf_question *question, smurf_answer **out,
+                                          smurf_error *err);
+SMURF_API void smurf_answer_free(smurf_answer *answer);
 
 /* Futures many steps ahead, drawn event by event from the law. */
 typedef struct smurf_futures smurf_futures;

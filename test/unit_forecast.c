@@ -2,7 +2,7 @@
  * unit_forecast.c - from a model to answers: the law of the head, forecasts that grow, futures, calibration, conformal
  * intervals, types by name.
  */
-#include "train_case.h"
+#include "forecast_case.h"
 
 #include "base/random.h"
 #include "forecast/forecast.h"
@@ -11,20 +11,6 @@
 #include "model/smurf_class.h"
 
 #include <unistd.h>
-
-/* A small trained model. */
-static smurf_model *trained(const char *settings, const smurf_data *train)
-{
-    smurf_error err;
-    smurf_model *model;
-    smurf_epoch epoch;
-    smurf_trainer *t = trainer_of(settings, 1, train, NULL);
-    while (!smurf_trainer_done(t))
-        if (smurf_trainer_epoch(t, &epoch, &err)) fail_msg("%s", err.message);
-    if (smurf_trainer_model(t, &model, &err)) fail_msg("%s", err.message);
-    smurf_trainer_free(t);
-    return model;
-}
 
 static double relative(double a, double b)
 {

@@ -169,21 +169,6 @@ smurf_status smurf_split_read(smurf_split *out, const char *directory, const smu
 
 /* ---- By time --------------------------------------------------------------------------------- */
 
-smurf_status smurf_moment_parse(smurf_moment *out, const char *text, smurf_error *err)
-{
-    struct decimal d;
-    int64_t origin;
-    double offset;
-    if (!smurf_decimal_scan_time(&d, text, strlen(text)))
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
-                          "'%s' is neither a number nor an ISO-8601 time such as 2024-01-31T12:00:00Z", text);
-    if (!smurf_decimal_origin(&d, &origin) || !smurf_decimal_offset(&d, origin, &offset))
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "time '%s' is out of range", text);
-    double whole = floor(offset);
-    *out = (smurf_moment){origin + (int64_t)whole, offset - whole};
-    return SMURF_OK;
-}
-
 /* The moment on a sequence's own axis. */
 static double moment_offset(smurf_moment moment, int64_t origin)
 {
