@@ -103,7 +103,9 @@ static void configure(struct cell *c, const struct compare_options *o, const smu
     if (!copy) out_of_memory();
     smurf_train_config_init(&c->config);
     c->config.seed = c->seed;
-    if (smurf_train_config_preset(&c->config, strsep(&rest, ":"), train, &err)) usage_error("%s", err.message);
+    smurf_status status = smurf_train_config_preset(&c->config, strsep(&rest, ":"), train, &err);
+    if (status == SMURF_ERROR_MEMORY) out_of_memory();
+    if (status) usage_error("%s", err.message);
     for (size_t i = 0; i < o->set.count; i++) set(c, o->set.item[i]);
     if (o->epochs && smurf_train_config_set(&c->config, "epochs", o->epochs, &err)) usage_error("%s", err.message);
     for (char *setting; (setting = strsep(&rest, ":"));) set(c, setting);

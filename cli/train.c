@@ -62,7 +62,7 @@ static int configure(smurf_train_config *config, const struct train_options *o, 
     if (!status) status = smurf_train_config_check(config, &err);
     if (!status) return 0;
     report_error(&err);
-    return 2;
+    return status == SMURF_ERROR_MEMORY ? 1 : 2;
 }
 
 /* Short runs that choose the noise, and what they came to. */

@@ -32,14 +32,15 @@ struct drawing {
     struct sampler_config config;
 };
 
-static void draw(void *context, const struct predictor *p, void *desk, size_t row, uint64_t stream, double *out,
+static bool draw(void *context, const struct predictor *p, void *desk, size_t row, uint64_t stream, double *out,
                  size_t n)
 {
     const struct drawing *d = context;
     const smurf_scale *scale;
     struct law law = p->class->law(p->self, desk, row, &scale);
-    d->sampler->draw(&law, &d->config, stream, out, n);
+    if (!d->sampler->draw(&law, &d->config, stream, out, n)) return false;
     for (size_t i = 0; i < n; i++) out[i] = smurf_scale_backward(scale, out[i]);
+    return true;
 }
 
 static smurf_status set_drawing(struct drawing *out, const smurf_model *m, const smurf_eval_config *c, smurf_error *err)

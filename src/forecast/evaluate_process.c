@@ -68,6 +68,7 @@ static smurf_status evaluate(smurf_evaluation **out, const struct predictor *mod
                                    .threads = c.threads,
                                    .progress = c.progress,
                                    .progress_context = c.progress_context};
+    if (!status && isnan(plan.tick)) status = smurf_fail_memory(err);
     smurf_serial_enter();
     if (!status) status = smurf_evaluation_run(&e->values, &plan, err);
     smurf_serial_leave();
