@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,6 +105,7 @@ static double tick_of(const smurf_data *train, const char *text)
 {
     if (strcmp(text, "auto") == 0) {
         double tick = smurf_data_tick(train);
+        if (isnan(tick)) out_of_memory();
         if (!(tick > 0)) report_warning("the times show no tick: nothing to dither");
         return tick;
     }

@@ -46,7 +46,9 @@ smurf_process *parse_process(const char *text, uint32_t types)
     char *name = next_word(&rest);
     if (!name) usage_error("--process takes the name of a process and its parameters: \"hawkes base=0.2\"");
     for (char *word; (word = next_word(&rest)) && n < PARAMETERS_MOST;) parameter[n++] = parse_parameter(word);
-    if (smurf_process_new(&process, name, types, parameter, n, &err)) usage_error("--process: %s", err.message);
+    smurf_status status = smurf_process_new(&process, name, types, parameter, n, &err);
+    if (status == SMURF_ERROR_MEMORY) out_of_memory();
+    if (status) usage_error("--process: %s", err.message);
     for (size_t i = 0; i < n; i++) free((void *)parameter[i].values);
     free(copy);
     return process;

@@ -3,6 +3,7 @@
 
 #include "json_out.h"
 #include "show_metrics.h"
+#include "terminal.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -110,9 +111,19 @@ static void read_law(struct law_result *out, const json_t *law)
     read_list(law, "interval_length", out->metrics.interval_length);
 }
 
+/* jansson's parser drops characters when memory runs out, so that must end the command. */
+static void *allocate(size_t n)
+{
+    void *p = malloc(n);
+    if (!p) out_of_memory();
+    return p;
+}
+
 bool result_read(struct result *out, const char *path)
 {
+    json_set_alloc_funcs(allocate, free);
     json_t *root = json_load_file(path, 0, NULL);
+    json_set_alloc_funcs(malloc, free);
     const json_t *laws = json_object_get(root, "laws");
     *out = (struct result){.steps = count(root, "steps"), .markov = number(root, "acc_markov")};
     out->mean_gap = number(root, "mean_gap");

@@ -21,8 +21,10 @@ smurf_settings *settings_new(const char *preset, const smurf_data *train, uint64
     smurf_error err;
     char text[32];
     snprintf(text, sizeof text, "%llu", (unsigned long long)seed);
-    if (smurf_settings_new(&settings, preset, train, &err) || smurf_settings_set(settings, "seed", text, &err))
-        usage_error("%s", err.message);
+    smurf_status status = smurf_settings_new(&settings, preset, train, &err);
+    if (status == SMURF_ERROR_MEMORY) out_of_memory();
+    if (status) usage_error("%s", err.message);
+    smurf_settings_set(settings, "seed", text, NULL);
     settings_set_threads(settings, threads);
     return settings;
 }

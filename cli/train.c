@@ -62,7 +62,7 @@ static int configure(smurf_settings **out, const struct train_options *o, const 
     if (!status) status = smurf_settings_check(settings, &err);
     if (!status) return 0;
     report_error(&err);
-    return 2;
+    return status == SMURF_ERROR_MEMORY ? 1 : 2;
 }
 
 /* Short runs that choose the noise, and what they came to. */

@@ -262,7 +262,7 @@ SMURF_API smurf_status smurf_split_by_time(smurf_split *out, const smurf_data *d
 SMURF_API smurf_status smurf_data_window(smurf_data **out, const smurf_data *data, size_t window, size_t history,
                                          smurf_error *err);
 
-/* The step of the clock that all gaps are multiples of, or 0 where there is none to be seen. */
+/* The step of the clock that all gaps are multiples of; 0: none found, NaN: out of memory. */
 SMURF_API double smurf_data_tick(const smurf_data *data);
 
 /* Spreads rounded gaps within the tick: gap + tick (u - 1/2), or tick u/2 for a tie, u uniform, a function

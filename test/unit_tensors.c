@@ -376,7 +376,7 @@ static void deep_headers(void **state)
     memset(bytes + 8, '[', DEEP);
     memcpy(bytes + 8, "{\"a\":", 5);
     assert_int_equal(smurf_tensors_open_memory(&file, bytes, 8 + DEEP, "x", &err), SMURF_ERROR_INPUT);
-    expect_message(&err, "maximum parsing depth");
+    expect_message(&err, "too many levels");
     free(bytes);
 }
 

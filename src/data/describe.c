@@ -179,7 +179,7 @@ smurf_status smurf_data_summarise(smurf_summary *out, const smurf_data *data, co
     describe_lengths(&s, x, data);
     describe_gaps(&s, x, data);
     s.tick = smurf_data_tick(data);
-    status = smurf_summary_advise(&s, data, train, err);
+    status = isnan(s.tick) ? smurf_fail_memory(err) : smurf_summary_advise(&s, data, train, err);
 done:
     free(x);
     if (status) {

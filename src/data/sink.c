@@ -326,6 +326,13 @@ size_t smurf_utf8_length(const char *text)
     return n > 2 && wrong ? 0 : n;
 }
 
+bool smurf_utf8_valid(const char *text)
+{
+    size_t n = 1;
+    for (; *text && n; text += n) n = smurf_utf8_length(text);
+    return n > 0;
+}
+
 void smurf_sink_json(struct sink *sink, const char *text)
 {
     static const char hex[] = "0123456789abcdef";

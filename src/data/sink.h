@@ -35,6 +35,7 @@ void smurf_sink_calendar(struct sink *sink, int64_t origin, double offset, char 
 void smurf_sink_json(struct sink *sink, const char *text);
 /* Bytes of the UTF-8 character at text; 0 where there is none. */
 size_t smurf_utf8_length(const char *text);
+bool smurf_utf8_valid(const char *text);
 /* Everything to the disk, but not yet in its place: what can fail has failed after this. Nothing may be written
    afterwards. */
 smurf_status smurf_sink_settle(struct sink *sink, smurf_error *err);

@@ -4,11 +4,11 @@
  * The header is read and checked first; it then says how many bytes must follow. Memory for them is taken as
  * far as they are there: by the size of a regular file, by what has arrived from a pipe.
  */
+#include "data/json_tree.h"
 #include "data/tensors.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,13 +115,12 @@ static smurf_status parse(struct header *header, const char *text, size_t n, smu
 {
     if (n == 0 || text[0] != '{')
         return smurf_fail_at(err, header->name, 0, "byte %d: the header does not start with '{' " DAMAGED, LENGTH);
-    json_error_t why;
-    /* jansson refuses more than 2048 levels, NUL in strings, and what is no UTF-8. */
-    header->json = json_loadb(text, n, JSON_REJECT_DUPLICATES, &why);
-    if (header->json) return SMURF_OK;
-    if (json_error_code(&why) == json_error_out_of_memory) return smurf_fail_memory(err);
-    return smurf_fail_at(err, header->name, 0, "byte %zu: the header is no JSON: %s " DAMAGED,
-                         LENGTH + (size_t)(why.position > 0 ? why.position : 0), why.text);
+    struct json_fault fault;
+    smurf_status status = smurf_json_tree(&header->json, text, n, &fault);
+    if (status == SMURF_ERROR_MEMORY) return smurf_fail_memory(err);
+    if (!status) return SMURF_OK;
+    return smurf_fail_at(err, header->name, 0, "byte %zu: the header is no JSON: %s " DAMAGED, LENGTH + fault.at,
+                         fault.why);
 }
 
 static bool get_size(const json_t *value, size_t *out)

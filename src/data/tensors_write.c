@@ -2,9 +2,9 @@
  */
 #include "data/tensors.h"
 
+#include "data/json_tree.h"
 #include "data/sink.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,15 +14,13 @@ enum { ALIGN = 64, LENGTH = 8 };
 static smurf_status add(json_t *object, const char *what, const char *key, json_t *value, smurf_error *err)
 {
     smurf_status status = SMURF_OK;
-    json_t *checked = key ? json_string(key) : NULL; /* NULL too where the text is no UTF-8 */
-    if (!checked)
+    if (!key || !smurf_utf8_valid(key))
         status = smurf_fail(err, SMURF_ERROR_ARGUMENT, "the %s '%.200s' cannot be written: it must be UTF-8", what,
                             key ? key : "");
     else if (json_object_get(object, key))
         status = smurf_fail(err, SMURF_ERROR_ARGUMENT, "the %s '%.200s' is there twice", what, key);
     else if (!value || json_object_set(object, key, value) != 0)
         status = smurf_fail_memory(err);
-    json_decref(checked);
     json_decref(value);
     return status;
 }
@@ -33,9 +31,8 @@ static smurf_status add_texts(json_t *header, const struct tensor_text *text, si
     json_t *object = json_object();
     smurf_status status = object ? SMURF_OK : smurf_fail_memory(err);
     for (size_t i = 0; i < texts && !status; i++) {
-        json_t *value = text[i].value ? json_string(text[i].value) : NULL;
-        status = value
-                     ? add(object, "key", text[i].key, value, err)
+        status = text[i].value && smurf_utf8_valid(text[i].value)
+                     ? add(object, "key", text[i].key, json_string(text[i].value), err)
                      : smurf_fail(err, SMURF_ERROR_ARGUMENT, "the text of '%.200s' cannot be written: it must be UTF-8",
                                   text[i].key ? text[i].key : "");
     }
@@ -75,7 +72,7 @@ static smurf_status make_header(char **out, const struct tensor *tensor, size_t 
     smurf_status status = header ? add_texts(header, text, texts, err) : smurf_fail_memory(err);
     size_t at = 0;
     for (size_t i = 0; i < tensors && !status; i++) status = add_tensor(header, &tensor[i], &at, err);
-    *out = status ? NULL : json_dumps(header, JSON_COMPACT);
+    *out = status ? NULL : smurf_json_text(header);
     if (!status && !*out) status = smurf_fail_memory(err);
     json_decref(header);
     return status;

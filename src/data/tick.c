@@ -214,7 +214,7 @@ double smurf_data_tick(const smurf_data *data)
 {
     size_t room = data->events < SAMPLE ? data->events : SAMPLE;
     struct pair *pair = malloc((room + 1) * sizeof *pair);
-    double *x = malloc((room + 1) * sizeof *x), tick = 0;
+    double *x = malloc((room + 1) * sizeof *x), tick = NAN;
     if (pair && x) {
         size_t n = sample_pairs(pair, data);
         tick = n > 0 ? find_tick(pair, x, n) : 0;

@@ -191,6 +191,12 @@ static void report(struct job *job, size_t n)
     if (job->status) atomic_store(&job->stop, true);
 }
 
+static void run_out(struct job *job)
+{
+    atomic_store(&job->out_of_memory, true);
+    atomic_store(&job->stop, true);
+}
+
 static void measure_sequence(struct job *job, struct measurer *m, size_t index)
 {
     const smurf_sequence *s = &job->plan->test->sequence[index];
@@ -202,6 +208,10 @@ static void measure_sequence(struct job *job, struct measurer *m, size_t index)
         size_t i = job->start[index] + event - s->first;
         job->out->sequence[i] = (uint32_t)index;
         smurf_measurer_gap(m, job->out, i, event);
+        if (m->no_memory) {
+            run_out(job);
+            return;
+        }
         if (++unreported < STRIDE) continue;
         report(job, unreported);
         unreported = 0;
@@ -227,10 +237,7 @@ static void measure_all(struct job *job)
     {
         struct measurer m;
         bool ready = smurf_measurer_init(&m, job->plan, most);
-        if (!ready) {
-            atomic_store(&job->out_of_memory, true);
-            atomic_store(&job->stop, true);
-        }
+        if (!ready) run_out(job);
 #pragma omp for schedule(dynamic, 1)
         for (size_t s = 0; s < test->sequences; s++)
             if (!atomic_load(&job->stop)) measure_sequence(job, &m, s);

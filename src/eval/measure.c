@@ -202,7 +202,8 @@ static void measure_draws(struct measurer *m, const struct row_values *out, cons
 {
     const struct evaluation_plan *plan = m->plan;
     if (plan->draw) {
-        plan->draw(plan->draw_context, &plan->model, m->model, row, i, m->drawn, plan->draws);
+        m->no_memory |= !plan->draw(plan->draw_context, &plan->model, m->model, row, i, m->drawn, plan->draws);
+        if (m->no_memory) return;
     } else {
         struct random random;
         smurf_random_init(&random, plan->seed, measure_stream(STREAM_DRAWS, i));

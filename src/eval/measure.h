@@ -21,6 +21,7 @@ struct measurer {
     double *share;
     uint32_t *count; /* (types) */
     double *drawn;   /* (draws) */
+    bool no_memory;  /* the last gap could not be measured */
 };
 
 /* False when memory is out; release all the same. longest: events of the longest sequence. */

@@ -60,6 +60,7 @@ smurf_status smurf_evaluate_plan(smurf_evaluation **out, struct evaluation_plan 
     plan->threads = c->threads;
     plan->progress = c->progress;
     plan->progress_context = c->progress_context;
+    if (!status && isnan(plan->tick)) status = smurf_fail_memory(err);
     smurf_serial_enter();
     if (!status) status = smurf_evaluation_run(&e->values, plan, err);
     smurf_serial_leave();

@@ -47,7 +47,7 @@ static double drifted(const struct law *law, double y, double sign, double time,
     return y;
 }
 
-static void make_table(struct score_table *table, const struct langevin *langevin, const struct sampler_config *config)
+static bool make_table(struct score_table *table, const struct langevin *langevin, const struct sampler_config *config)
 {
     double a = into(langevin, config->start[0]), b = into(langevin, config->start[1]);
     double low = fmin(a, b), high = fmax(a, b), time = config->step * (double)config->steps;
@@ -55,7 +55,7 @@ static void make_table(struct score_table *table, const struct langevin *langevi
     low = drifted(langevin->walked, low, -1, time, reach) - reach;
     high = drifted(langevin->walked, high, 1, time, reach) + reach;
     double floor = into(langevin, langevin->floor);
-    smurf_score_table_init(table, langevin->walked, low < floor && floor < high ? floor : low, high, scale);
+    return smurf_score_table_init(table, langevin->walked, low < floor && floor < high ? floor : low, high, scale);
 }
 
 /* A place above which all are above the floor, and hardly more. */
@@ -161,7 +161,7 @@ static void draw_lots(const struct walk *walk, double *out, size_t n)
     }
 }
 
-void smurf_langevin_draw(const struct langevin *langevin, const struct sampler_config *config, uint64_t stream,
+bool smurf_langevin_draw(const struct langevin *langevin, const struct sampler_config *config, uint64_t stream,
                          double *out, size_t n)
 {
     struct walk walk = {.langevin = langevin, .config = config, .stream = stream};
@@ -169,21 +169,22 @@ void smurf_langevin_draw(const struct langevin *langevin, const struct sampler_c
     if (config->step > 0 && isfinite(config->step)) walk.steps = config->steps;
     if (walk.steps == 0) {
         draw_lots(&walk, out, n);
-        return;
+        return true;
     }
-    make_table(&table, langevin, config);
+    if (!make_table(&table, langevin, config)) return false;
     walk.table = &table;
     walk.step.drift = (float)fmin(config->step / (2 * table.width), WALK_FAR);
     walk.step.noise = (float)fmin(sqrt(config->step) / table.width, WALK_FAR);
     walk.step.floor = floor_place(&table, into(langevin, langevin->floor));
     draw_lots(&walk, out, n);
     smurf_score_table_release(&table);
+    return true;
 }
 
-static void draw(const struct law *law, const struct sampler_config *config, uint64_t stream, double *out, size_t n)
+static bool draw(const struct law *law, const struct sampler_config *config, uint64_t stream, double *out, size_t n)
 {
     struct langevin langevin = {.law = law, .walked = law, .floor = -INFINITY};
-    smurf_langevin_draw(&langevin, config, stream, out, n);
+    return smurf_langevin_draw(&langevin, config, stream, out, n);
 }
 
 const struct sampler_class smurf_sampler_langevin = {"langevin", "Langevin steps along the score", NULL, draw};

@@ -15,7 +15,7 @@ struct langevin {
 };
 
 /* A sampler's draw. */
-void smurf_langevin_draw(const struct langevin *langevin, const struct sampler_config *config, uint64_t stream,
+bool smurf_langevin_draw(const struct langevin *langevin, const struct sampler_config *config, uint64_t stream,
                          double *out, size_t n);
 
 #endif

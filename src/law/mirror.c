@@ -25,14 +25,14 @@ static void score(const void *self, const double *gap, double *out, size_t n)
 
 static const struct law_class mirrored = {.name = "mirrored", .score = score};
 
-static void draw(const struct law *law, const struct sampler_config *config, uint64_t stream, double *out, size_t n)
+static bool draw(const struct law *law, const struct sampler_config *config, uint64_t stream, double *out, size_t n)
 {
     struct law walked = {.class = &mirrored, .self = law, .types = 1, .lo = -INFINITY, .hi = INFINITY};
     struct langevin langevin = {.law = law, .walked = &walked, .into = log, .back = exp, .floor = 0};
     struct sampler_config positive = *config;
     double least = fmax(1e-6 * fmax(config->start[0], config->start[1]), DBL_MIN);
     for (int i = 0; i < 2; i++) positive.start[i] = fmax(config->start[i], least);
-    smurf_langevin_draw(&langevin, &positive, stream, out, n);
+    return smurf_langevin_draw(&langevin, &positive, stream, out, n);
 }
 
 const struct sampler_class smurf_sampler_mirror = {

@@ -7,10 +7,10 @@
  */
 #include "law/langevin.h"
 
-static void draw(const struct law *law, const struct sampler_config *config, uint64_t stream, double *out, size_t n)
+static bool draw(const struct law *law, const struct sampler_config *config, uint64_t stream, double *out, size_t n)
 {
     struct langevin langevin = {.law = law, .walked = law, .floor = config->floor};
-    smurf_langevin_draw(&langevin, config, stream, out, n);
+    return smurf_langevin_draw(&langevin, config, stream, out, n);
 }
 
 const struct sampler_class smurf_sampler_reject = {

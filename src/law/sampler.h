@@ -21,13 +21,14 @@
  * that diverges keeps the last finite place, at most 1e18 cells of the table away. Without a step that is positive and
  * finite, draws are their starts. Starts must be finite.
  *
- * The memory a call takes is one table of 400 KB, for any n; without it every score is asked of the law: slow, and
- * equal up to the bound.
+ * A call takes one table of 400 KB of memory, for any n.
  */
 #ifndef SMURF_LAW_SAMPLER_H
 #define SMURF_LAW_SAMPLER_H
 
 #include "law/law.h"
+
+#include <stdbool.h>
 
 struct sampler_config {
     size_t steps;    /* below 2^34 */
@@ -42,8 +43,8 @@ struct sampler_class {
     const char *name, *about;
     const char *not_on_log; /* why it cannot walk on the log axis, and what to use instead; NULL: it can */
     /* out (n), in no order; n below 2^32. stream tells laws apart. May run on many threads. NULL: not by the score but
-       from the distribution of the law, which takes no steps. */
-    void (*draw)(const struct law *law, const struct sampler_config *config, uint64_t stream, double *out, size_t n);
+       from the distribution of the law, which takes no steps. False: out of memory. */
+    bool (*draw)(const struct law *law, const struct sampler_config *config, uint64_t stream, double *out, size_t n);
 };
 
 /* The first is the default. */

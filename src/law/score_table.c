@@ -153,13 +153,13 @@ static double beyond(const struct score_table *table, const struct law *law, dou
     return fabs(x[0]) < SCORE_TABLE_MOST ? x[0] : SCORE_TABLE_DIRECT;
 }
 
-void smurf_score_table_init(struct score_table *table, const struct law *law, double from, double to, double scale)
+bool smurf_score_table_init(struct score_table *table, const struct law *law, double from, double to, double scale)
 {
     *table = (struct score_table){.origin = isfinite(from) ? from : 0, .width = 1, .coefficient = nowhere};
     double width = (to - from) / SCORE_TABLE_COARSE;
-    if (!(isfinite(width) && width > 1e-9 * (fabs(from) + fabs(to)))) return;
+    if (!(isfinite(width) && width > 1e-9 * (fabs(from) + fabs(to)))) return true;
     struct grid *grid = malloc(sizeof *grid);
-    if (!grid) return;
+    if (!grid) return false;
     table->memory = grid;
     table->coefficient = grid->coefficient;
     table->origin = from - width;
@@ -174,6 +174,7 @@ void smurf_score_table_init(struct score_table *table, const struct law *law, do
     cubics(table);
     put(grid->coefficient, beyond(table, law, from, -table->width, scale), 0, 0, 0);
     put(grid->coefficient + 4 * (table->cells + 1), beyond(table, law, to, table->width, scale), 0, 0, 0);
+    return true;
 }
 
 void smurf_score_table_release(struct score_table *table)

@@ -24,6 +24,8 @@
 
 #include "law/law.h"
 
+#include <stdbool.h>
+
 #define SCORE_TABLE_BOUND  1e-4
 #define SCORE_TABLE_DIRECT 1e30f /* greater than any score in a table: those are below SCORE_TABLE_MOST */
 #define SCORE_TABLE_MOST   1e18
@@ -41,10 +43,10 @@ struct score_table {
    may be the same array. */
 void smurf_score_everywhere(const struct law *law, const double *gap, double *out, size_t n);
 
-/* A table of at most SCORE_TABLE_FINE cells, which takes 400 KB. It has no cells, and asks the law everywhere, when
-   memory is out or from < to are not finite and some way apart. scale is positive. */
+/* A table of at most SCORE_TABLE_FINE cells, which takes 400 KB. It has no cells, and asks the law everywhere,
+   unless from < to are finite and some way apart. scale is positive. False: out of memory. */
 enum { SCORE_TABLE_COARSE = 128, SCORE_TABLE_FINE = 16384 };
-void smurf_score_table_init(struct score_table *table, const struct law *law, double from, double to, double scale);
+bool smurf_score_table_init(struct score_table *table, const struct law *law, double from, double to, double scale);
 void smurf_score_table_release(struct score_table *table);
 /* psi from the table, NaN where it asks the law. The plain form of what walk.c does. */
 double smurf_score_table_at(const struct score_table *table, double x);

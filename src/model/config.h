@@ -11,7 +11,7 @@
 enum { SMURF_SIGMAS = 8 };
 
 struct smurf_settings {
-    char model[16]; /* "smurf", or a rival: "thp", "sahp", "nhp", "nce" */
+    char model[16]; /* name of its class: model_class.h */
     /* the encoder */
     size_t width, heads, head_width, layers, inner;
     int relu; /* 1: ReLU in place of GELU */

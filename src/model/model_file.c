@@ -7,6 +7,7 @@
 #include "model/model_file.h"
 
 #include "data/data.h"
+#include "data/json_tree.h"
 #include "model/config.h"
 #include "model/model_class.h"
 
@@ -154,10 +155,9 @@ json_t *smurf_model_to_json(const smurf_model *m)
 
 smurf_status smurf_json_parse(json_t **out, const char *text, smurf_error *err)
 {
-    json_error_t why;
-    *out = text ? json_loads(text, JSON_REJECT_DUPLICATES, &why) : NULL;
-    if (text && !*out && (json_error_code(&why) == json_error_out_of_memory || !why.text[0]))
-        return smurf_fail_memory(err);
+    struct json_fault fault;
+    *out = NULL;
+    if (text && smurf_json_tree(out, text, strlen(text), &fault) == SMURF_ERROR_MEMORY) return smurf_fail_memory(err);
     return SMURF_OK;
 }
 
@@ -402,7 +402,7 @@ static smurf_status write_model(const smurf_model *model, const struct destinati
     struct tensor tensors[PARAMS_MOST];
     size_t n = model->model.params.count;
     json_t *json = smurf_model_to_json(model);
-    char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+    char *text = smurf_json_text(json);
     const struct tensor_text about = {"smurf", text};
     smurf_status status =
         text ? smurf_model_list(&model->model, model->slab, "", tensors, &arena, err) : smurf_fail_memory(err);

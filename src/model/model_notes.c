@@ -45,7 +45,7 @@ smurf_status smurf_model_notes_fit(struct model_notes *notes, const smurf_data *
     free(gap);
     notes->tick = smurf_data_tick(train);
     smurf_recalibration_identity(&notes->map);
-    return SMURF_OK;
+    return isnan(notes->tick) ? smurf_fail_memory(err) : SMURF_OK;
 }
 
 smurf_status smurf_model_notes_add(struct model_notes *notes, const smurf_epoch *epoch, smurf_error *err)

@@ -125,10 +125,11 @@ static double clamp(double x, double low, double high)
    - sequences of more than 600 events on average are cut into windows that look back at 128: attention stays cheap, and
    there are more steps;
    - about 6 million events in all, within 10 to 200 epochs: minutes on two cores. */
-static void use_look(smurf_settings *c, const smurf_data *train)
+static smurf_status use_look(smurf_settings *c, const smurf_data *train, smurf_error *err)
 {
     struct look l = look_at(train);
     double tick = smurf_data_tick(train), step = clamp(l.events / 50, 32, 600);
+    if (isnan(tick)) return smurf_fail_memory(err);
     c->context = l.mean_length > 600 ? 128 : 0;
     if (c->context) l.mean_length = (double)smurf_window_events(c->context);
     c->layers = l.events < 5000 ? 1 : l.events < 100000 ? 2 : 3;
@@ -140,6 +141,7 @@ static void use_look(smurf_settings *c, const smurf_data *train)
     c->warmup = 100;
     c->epochs = (size_t)clamp(6e6 / (l.events > 0 ? l.events : 1), 10, 200);
     c->patience = c->epochs / 6 > 5 ? c->epochs / 6 : 5;
+    return SMURF_OK;
 }
 
 smurf_status smurf_settings_preset(smurf_settings *config, const char *name, const smurf_data *train, smurf_error *err)
@@ -154,7 +156,8 @@ smurf_status smurf_settings_preset(smurf_settings *config, const char *name, con
         smurf_settings_init(&c);
         c.seed = seed;
         c.threads = threads;
-        if (train) use_look(&c, train);
+        smurf_status status = train ? use_look(&c, train, err) : SMURF_OK;
+        if (status) return status;
         if (class) {
             strcpy(c.model, class->name);
             class->preset(&c);

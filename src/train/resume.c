@@ -6,6 +6,7 @@
 #include "train/trainer.h"
 
 #include "data/data.h"
+#include "data/json_tree.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -110,7 +111,7 @@ smurf_status smurf_trainer_save(const smurf_trainer *t, const char *path, smurf_
     size_t count = t->frame->model.params.count, n = 0;
     struct tensor *tensors = malloc(SLABS * count * sizeof *tensors);
     json_t *json = json_pack("{s:o, s:o}", "model", smurf_model_to_json(t->frame), "state", state_to_json(t));
-    char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+    char *text = smurf_json_text(json);
     smurf_status status = tensors && text ? SMURF_OK : smurf_fail_memory(err);
     for (int s = 0; s < SLABS && !status; s++) {
         if (!prefix[s] || !t->step.slab[s]) continue;

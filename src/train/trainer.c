@@ -67,9 +67,7 @@ static void fit_support(smurf_model *m, const smurf_data *train)
 /* A copy of a name, which the metadata of a model can hold only as UTF-8. */
 static smurf_status copy_name(char **out, const char *name, const char *what, const smurf_data *train, smurf_error *err)
 {
-    size_t at = 0, n;
-    while (name[at] && (n = smurf_utf8_length(name + at)) > 0) at += n;
-    if (name[at])
+    if (!smurf_utf8_valid(name))
         return smurf_fail_at(err, train->source, 0,
                              "%s '%.200s' is not UTF-8 (convert the file: iconv -f latin1 -t utf-8)", what, name);
     *out = strdup(name);

@@ -1,0 +1,206 @@
+"""Runs every command with the k-th allocation failing, for many k.
+
+    SMURF=build/smurf FAIL_MALLOC=build/test/fail_malloc.so python3 test/soak_alloc.py [--all] [COMMAND ...]
+
+Each run must end with status 1 and one line on standard error, every file being absent, as before or as it should be (a
+model may be that of an earlier epoch); or with status 0, the right output and the right files. Without --all: k up to 1,000, then every 50th. Each command is
+one case of TAP.
+"""
+import concurrent.futures
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "cli"))
+import common
+import models
+
+SHIM = os.path.abspath(os.environ.get("FAIL_MALLOC") or os.path.join(os.path.dirname(common.SMURF), "test", "fail_malloc.so"))
+SECONDS = 20  # what one run may take
+# Durations differ from run to run.
+FREE_TEXT = re.compile(rb'[0-9.]+ (s|min|h)\b|"(seconds|events_per_second)": ?[^,}]*|seconds?\\":\\"[0-9a-f]{16}')
+TINY = ["--width", "2", "--heads", "1", "--head-width", "1", "--layers", "1", "--inner", "1", "--nodes", "2", "--threads", "1"]
+SET = [word for i in range(0, len(TINY) - 2, 2) for word in ("--set", TINY[i][2:] + "=" + TINY[i + 1])]
+COMMANDS = {
+    "info": ["info", "data"],
+    "info-json": ["info", "a.jsonl", "--json"],
+    "convert-csv": ["convert", "a.jsonl", "made.csv.gz"],
+    "convert-pickle": ["convert", "data", "made", "--to", "pickle"],
+    "convert-split": ["convert", "a.csv", "made", "--to", "jsonl", "--split", "3:1:1", "--window", "3"],
+    "simulate": ["simulate", "hawkes", "--sequences", "4", "--events", "3", "-o", "made.csv", "--threads", "1"],
+    "train": ["train", "data", "-o", "made", "--epochs", "2", *TINY],
+    "train-nhp": ["train", "data", "-o", "made", "--preset", "nhp", "--epochs", "1", "--width", "2", "--threads", "1"],
+    "train-resume": ["train", "data", "-o", "stopped", "--resume", "--threads", "1"],
+    "eval": ["eval", "smurf", "data", "--report", "made.html", "--bootstrap", "2", "--threads", "1"],
+    "eval-score": ["eval", "score", "data", "--sampler", "langevin", "--draws", "2", "--steps", "3", "--threads", "1"],
+    "predict": ["predict", "smurf", "data", "--within", "1", "--top", "2", "--threads", "1"],
+    "sample": ["sample", "smurf", "data", "--paths", "2", "--events", "2", "--threads", "1"],
+    "compare": ["compare", "data", "--models", "default,marginal", "--runs", "runs", "--process", "hawkes", "--epochs", "1",
+                *SET, "--threads", "1", "-o", "made.txt"],
+    "compare-again": ["compare", "data", "--models", "default", "--runs", "kept", "--epochs", "1", *SET, "--threads", "1"],
+    "report": ["report", "smurf", "data", "-o", "made.html", "--threads", "1"],
+}
+
+
+def smurf(folder, *args):
+    subprocess.run([common.SMURF, *args], cwd=folder, env=common.environment(), check=True, capture_output=True)
+
+
+def stop(folder, *args):
+    """A run that ends half-way through its allocations."""
+    env = common.environment(LD_PRELOAD=SHIM)
+    with subprocess.Popen([common.SMURF, *args], cwd=folder, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as run:
+        total = 0
+        for _ in range(2):
+            run.stdin.write(b"%d %d\n" % (total // 2, SECONDS))
+            run.stdin.flush()
+            total = int(run.stdout.readline().split()[1])
+        run.stdin.close()
+    os.remove(os.path.join(folder, "out"))
+    os.remove(os.path.join(folder, "err"))
+
+
+def prepare(folder):
+    """Data and models that the commands use."""
+    for part, n in ("train", 4), ("dev", 2), ("test", 2):
+        os.makedirs(os.path.join(folder, "data"), exist_ok=True)
+        with open(os.path.join(folder, "data", part + ".csv"), "w") as f:
+            f.write(models.table(n, events=5, seed=n))
+    shutil.copy(os.path.join(folder, "data", "train.csv"), os.path.join(folder, "a.csv"))
+    smurf(folder, "convert", "a.csv", "a.jsonl")
+    smurf(folder, "train", "data", "-o", "smurf", "--epochs", "1", *TINY)
+    smurf(folder, "train", "data", "-o", "score", "--epochs", "1", "--objective", "wsm", "--head", "score", *TINY)
+    smurf(folder, *COMMANDS["compare-again"])
+    shutil.copy(os.path.join(folder, "smurf"), os.path.join(folder, "stopped"))
+    stop(folder, "train", "data", "-o", "stopped", "--epochs", "3", *TINY)
+    smurf(folder, "train", "data", "-o", "nhp", "--preset", "nhp", "--epochs", "1", "--width", "2", "--threads", "1")
+
+
+def state(folder):
+    """{path: content} of all files."""
+    found = {}
+    for place, _, files in os.walk(folder):
+        for name in files:
+            path = os.path.join(place, name)
+            with open(path, "rb") as f:
+                found[os.path.relpath(path, folder)] = f.read()
+    return found
+
+
+def whole(content):
+    """Whether these are the bytes of a safetensors file."""
+    try:
+        size = 8 + int.from_bytes(content[:8], "little")
+        header = json.loads(content[8:size])
+        header.pop("__metadata__")
+        return len(content) == size + max(tensor["data_offsets"][1] for tensor in header.values())
+    except (ValueError, KeyError):
+        return False
+
+
+def plain(files):
+    return {path: FREE_TEXT.sub(b"", content) for path, content in files.items()}
+
+
+class Server:
+    """A command under the shim, in a folder with copies of what it needs."""
+
+    def __init__(self, made, args):
+        self.folder = tempfile.mkdtemp(prefix="smurf-soak-")
+        shutil.copytree(made, self.folder, dirs_exist_ok=True)
+        self.before = state(self.folder)
+        env = common.environment(LD_PRELOAD=SHIM, OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1",
+                                 LC_ALL="C")
+        self.process = subprocess.Popen([common.SMURF, *args, "--quiet"], cwd=self.folder, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.want = None
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+        shutil.rmtree(self.folder)
+
+    def restore(self, now):
+        for path in now.keys() - self.before.keys():
+            os.remove(os.path.join(self.folder, path))
+        for path, content in self.before.items():
+            if now.get(path) != content:
+                with open(os.path.join(self.folder, path), "wb") as f:
+                    f.write(content)
+        for name in os.listdir(self.folder):
+            place = os.path.join(self.folder, name)
+            if os.path.isdir(place) and not os.listdir(place):
+                os.rmdir(place)
+
+    def run(self, k):
+        """(status, out, err, files, allocations)"""
+        self.process.stdin.write(b"%d %d\n" % (k, SECONDS))
+        self.process.stdin.flush()
+        status, count = map(int, self.process.stdout.readline().split())
+        self.raw = now = state(self.folder)
+        self.restore(now)
+        status, now = os.waitstatus_to_exitcode(status), plain(now)
+        return status, now.pop("out", b""), now.pop("err", b""), now, count
+
+    def wrong(self, k):
+        """What is wrong about the run with the k-th allocation failing; None: nothing. Sets done after the last."""
+        status, out, err, files, count = self.run(k)
+        if status == 0:
+            if (out, err, files) != self.want[1:4]:
+                return "status 0, other output than without failure: " + ", ".join(
+                    sorted(p for p in files.keys() | self.want[3].keys() if files.get(p) != self.want[3].get(p)) or ["standard output or error"])
+            return None
+        if status != 1:
+            return f"status {status}: {err.decode(errors='replace')}"
+        if not err.startswith(b"smurf: ") or err.count(b"\n") != 1 or not err.endswith(b"\n"):
+            return f"not one line: {err.decode(errors='replace')!r}"
+        before, want = plain(self.before), self.want[3]
+        for path in files.keys() | before.keys():
+            # a model of an earlier epoch is right, too
+            if files.get(path) not in (before.get(path), want.get(path)) and not whole(self.raw.get(path, b"")):
+                return f"'{path}' is neither as before nor as it should be, after {err.decode(errors='replace')!r}"
+        return None
+
+
+def try_command(made, args, everything):
+    """(lines about what is wrong, failures tried, allocations)"""
+    server, found = Server(made, args), []
+    try:
+        server.want = server.run(0)
+        if server.want[0] != 0:
+            return ["fails by itself: " + server.want[2].decode()], 0, 0
+        total = server.want[4]
+        ks = [k for k in range(1, total + 1) if everything or k <= 1000 or k % 50 == 0]
+        for k in ks:
+            wrong = server.wrong(k)
+            if wrong:
+                found.append(f"allocation {k} of {total}: {wrong}")
+        return found, len(ks), total
+    finally:
+        server.close()
+
+
+def main():
+    everything, wanted = "--all" in sys.argv, [a for a in sys.argv[1:] if a != "--all"] or list(COMMANDS)
+    bad = tried = 0
+    with tempfile.TemporaryDirectory(prefix="smurf-soak-") as made:
+        prepare(made)
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            results = pool.map(lambda name: try_command(made, COMMANDS[name], everything), wanted)
+        for number, (name, (found, ks, total)) in enumerate(zip(wanted, results), 1):
+            tried += ks
+            bad += bool(found)
+            print(f"{'not ok' if found else 'ok'} {number} - {name}: {ks} of {total} allocations failed", flush=True)
+            for line in found[:10]:
+                print("  " + line, file=sys.stderr, flush=True)
+    print(f"1..{len(wanted)}")
+    print(f"failing allocations: {tried} tried, {bad} of {len(wanted)} commands wrong", file=sys.stderr)
+    sys.exit(bad > 0)
+
+
+if __name__ == "__main__":
+    main()
