@@ -2,6 +2,7 @@
 #include "settings.h"
 
 #include "option.h"
+#include "terminal.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -354,7 +354,7 @@ static void types_by_hand(void **state)
 
 /* ---- Draws --------------------------------------------------------------------------------------- */
 
-static void draw_constant(void *context, const struct predictor *predictor, void *workspace, size_t row,
+static bool draw_constant(void *context, const struct predictor *predictor, void *workspace, size_t row,
                           uint64_t stream, double *out, size_t n)
 {
     (void)predictor, (void)workspace, (void)row, (void)stream;
