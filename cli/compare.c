@@ -275,25 +275,27 @@ static void show(FILE *out, const struct comparison *c, const char *format)
         show_comparison_text(out, c, isatty(fileno(out)), terminal_utf8());
 }
 
-/* Beside its place first: an old table stays until the new one is whole. */
+/* Beside its place first: an old table stays until the new one is whole. A link stays a link. */
 static int write_table(const struct comparison *c, const struct compare_options *o)
 {
     if (strcmp(o->output, "-") == 0) {
         show(stdout, c, o->format);
         return 0;
     }
-    char *beside;
-    if (asprintf(&beside, "%s.part", o->output) < 0) out_of_memory();
+    char *beside, *target = realpath(o->output, NULL);
+    if (!target) target = strdup(o->output);
+    if (!target || asprintf(&beside, "%s.part", target) < 0) out_of_memory();
     FILE *out = fopen(beside, "w");
     bool good = out != NULL;
     if (out) {
         show(out, c, o->format);
         good = fflush(out) == 0 && !ferror(out);
-        good = fclose(out) == 0 && good && rename(beside, o->output) == 0;
+        good = fclose(out) == 0 && good && rename(beside, target) == 0;
     }
     int why = errno;
     if (!good) unlink(beside);
     free(beside);
+    free(target);
     if (!good) return report_failure("cannot write '%s': %s", o->output, strerror(why));
     report_done("wrote %s", o->output);
     return 0;
@@ -441,8 +443,8 @@ int command_compare(int argc, char **argv)
         {0, "paper-protocol", OPTION_FLAG, &o.paper_protocol, NULL, "choose the steps on test, as the paper does, and mark the numbers"},
         {0, "in-mean-gaps", OPTION_FLAG, &o.mean_gaps, NULL, "CRPS and lengths in mean gaps of train, not in the data's unit"},
         {0, "format", OPTION_TEXT, &o.format, "text", "text, markdown, csv or json"},
-        {'o', "output", OPTION_TEXT, &o.output, "FILE", "the table (default: standard output)"},
-        {0, "report", OPTION_TEXT, &o.report, "FILE", "also write a page with coverage and interval lengths over all levels"},
+        {'o', "output", OPTION_OUTPUT, &o.output, "FILE", "the table (default: standard output)"},
+        {0, "report", OPTION_OUTPUT, &o.report, "FILE", "also write a page with coverage and interval lengths over all levels"},
         DATASET_OPTIONS(o.data),
         {0, NULL, OPTION_FLAG, NULL, NULL, NULL},
     };
@@ -462,6 +464,7 @@ int command_compare(int argc, char **argv)
         .options = options,
         .least = 1,
         .most = 1,
+        .inputs = 1,
     };
     parse_options(&usage, argc, argv);
     struct stat about;

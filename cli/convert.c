@@ -33,6 +33,8 @@ int command_convert(int argc, char **argv)
         .options = options,
         .least = 2,
         .most = 2,
+        .inputs = 1,
+        .outputs = 1,
     };
     parse_options(&usage, argc, argv);
     smurf_split split;

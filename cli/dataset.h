@@ -26,7 +26,7 @@ enum { DEFAULT_HISTORY = 64 };
         {0, "time", OPTION_TEXT, &(o).time, "NAME", "column or field of times: numbers or ISO-8601"},                  \
         {0, "type", OPTION_TEXT, &(o).type, "NAME", "column or field of event types"},                                 \
         {0, "types", OPTION_TEXT, &(o).types, "words", "take numbers in the type column as names"},                    \
-        {0, "events", OPTION_TEXT, &(o).events, "FILE", "RMTPP text: the file of types"},                              \
+        {0, "events", OPTION_INPUT, &(o).events, "FILE", "RMTPP text: the file of types"},                              \
         {0, "key", OPTION_TEXT, &(o).key, "NAME", "pickle or JSON: which list of sequences, such as train"},           \
         {0, "unit", OPTION_TEXT, &(o).unit, "NAME", "unit of time, such as s, min or days"},                           \
         {0, "from", OPTION_FORMAT, &(o).from, "FORMAT", " (default: by content)"},                                     \

@@ -21,7 +21,7 @@ struct eval_options {
 /* clang-format off */
 #define EVAL_OPTIONS(o)                                                                                                \
     {0, "part", OPTION_TEXT, &(o).part, "NAME", "which part to score: train, dev or test (default: test)"},            \
-        {0, "train", OPTION_TEXT, &(o).train, "FILE", "train data for the naive laws, where DATA has no train part"},  \
+        {0, "train", OPTION_INPUT, &(o).train, "FILE", "train data for the naive laws, where DATA has no train part"},  \
         {0, "no-recalibrate", OPTION_FLAG, &(o).raw, NULL, "the law as it was trained, without its map of levels"},    \
         {0, "sampler", OPTION_TEXT, &(o).sampler, "NAME", "draw by exact, langevin, mirror or reject, and score the draws too"}, \
         {0, "draws", OPTION_COUNT, &(o).draws, "N", "draws of each gap (default: 100 with --sampler, else none)"},     \
@@ -29,7 +29,7 @@ struct eval_options {
         {0, "step-size", OPTION_NUMBER, &(o).step, "EPS", "its step size (default: the model's setting)"},             \
         {0, "no-denoise", OPTION_FLAG, &(o).no_denoise, NULL, "leave out Tweedie's step at the end"},                  \
         {0, "bootstrap", OPTION_COUNT, &(o).bootstrap, "N", "90% intervals from N resamplings of sequences"},          \
-        {0, "figures", OPTION_TEXT, &(o).figures, "DIR", "with a report: each figure also as SVG and PNG"},            \
+        {0, "figures", OPTION_OUTPUT, &(o).figures, "DIR", "with a report: each figure also as SVG and PNG"},            \
         {0, "examples", OPTION_COUNT, &(o).examples, "N", "laws to draw in the report, up to 12 (default: 6)"},        \
         DATASET_OPTIONS((o).data)
 /* clang-format on */
@@ -196,7 +196,7 @@ int command_eval(int argc, char **argv)
         {0, "json", OPTION_FLAG, &o.json, NULL, "one JSON object instead of text"},
         {0, "csv", OPTION_FLAG, &o.csv, NULL, "CSV, one line a law"},
         {0, "in-mean-gaps", OPTION_FLAG, &o.mean_gaps, NULL, "CRPS and lengths in mean gaps of train, not in the data's unit"},
-        {0, "report", OPTION_TEXT, &o.report, "FILE", "also write a page with figures, such as report.html"},
+        {0, "report", OPTION_OUTPUT, &o.report, "FILE", "also write a page with figures, such as report.html"},
         EVAL_OPTIONS(o),
         {0, NULL, OPTION_FLAG, NULL, NULL, NULL},
     };
@@ -215,6 +215,7 @@ int command_eval(int argc, char **argv)
         .options = options,
         .least = 2,
         .most = 2,
+        .inputs = 2,
     };
     parse_options(&usage, argc, argv);
     if (o.json && o.csv) usage_error("--json and --csv exclude each other");
@@ -227,7 +228,7 @@ int command_report(int argc, char **argv)
     struct eval_options o = {.data = {.history = NOT_GIVEN}, .examples = 6, .step = NAN, .report = "report.html"};
     /* clang-format off */
     const struct option options[] = {
-        {'o', "output", OPTION_TEXT, &o.report, "FILE", "the page (default: report.html)"},
+        {'o', "output", OPTION_OUTPUT, &o.report, "FILE", "the page (default: report.html)"},
         EVAL_OPTIONS(o),
         {0, NULL, OPTION_FLAG, NULL, NULL, NULL},
     };
@@ -243,6 +244,7 @@ int command_report(int argc, char **argv)
         .options = options,
         .least = 2,
         .most = 2,
+        .inputs = 2,
     };
     parse_options(&usage, argc, argv);
     return run(&o, argv, 1);

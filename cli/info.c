@@ -47,6 +47,7 @@ int command_info(int argc, char **argv)
         .options = options,
         .least = 1,
         .most = 1,
+        .inputs = 1,
     };
     parse_options(&usage, argc, argv);
     smurf_split split;

@@ -1,6 +1,7 @@
 /* option.c - see option.h. */
 #include "option.h"
 
+#include "files.h"
 #include "smurf.h"
 #include "terminal.h"
 
@@ -196,7 +197,9 @@ static void set_option(const struct option *o, const char *text)
     errno = 0;
     switch (o->kind) {
     case OPTION_FLAG: *(int *)o->value = 1; return;
-    case OPTION_TEXT: *(const char **)o->value = text; return;
+    case OPTION_TEXT:
+    case OPTION_INPUT:
+    case OPTION_OUTPUT: *(const char **)o->value = text; return;
     case OPTION_FORMAT: *(const char **)o->value = find_name(o, text); return;
     case OPTION_LIST: {
         struct option_list *list = o->value;
@@ -247,6 +250,22 @@ static void parse_one(const struct usage *u, int argc, char **argv, int *i)
     set_option(o, value);
 }
 
+/* Lists the files that options and arguments name, defaults included. */
+static void list_files(const struct usage *u, char **argv)
+{
+    char what[64];
+    const char *word = u->arguments;
+    for (int i = 0; i < u->inputs + u->outputs; i++, word += strcspn(word, " "), word += strspn(word, " ")) {
+        snprintf(what, sizeof what, "%.*s", (int)strcspn(word, " "), word);
+        files_add(i < u->inputs ? FILE_READ : FILE_WRITTEN, what, argv[i]);
+    }
+    for (const struct option *o = u->options; o->name; o++) {
+        if (o->kind != OPTION_INPUT && o->kind != OPTION_OUTPUT) continue;
+        snprintf(what, sizeof what, "--%s", o->name);
+        files_add(o->kind == OPTION_INPUT ? FILE_READ : FILE_WRITTEN, what, *(const char **)o->value);
+    }
+}
+
 int parse_options(const struct usage *usage, int argc, char **argv)
 {
     int n = 0;
@@ -270,5 +289,6 @@ int parse_options(const struct usage *usage, int argc, char **argv)
         usage_error("%s: smurf %s %s (smurf %s --help tells more)",
                     n < usage->least ? "too few arguments" : "too many arguments", usage->command, usage->arguments,
                     usage->command);
+    list_files(usage, argv);
     return n;
 }

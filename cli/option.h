@@ -16,6 +16,8 @@
 enum option_kind {
     OPTION_FLAG,   /* int: set to 1 */
     OPTION_TEXT,   /* const char * */
+    OPTION_INPUT,  /* const char *: a file that is read */
+    OPTION_OUTPUT, /* const char *: a file or directory that is written */
     OPTION_COUNT,  /* size_t: a whole number, 0 or more */
     OPTION_NUMBER, /* double: finite */
     OPTION_SEED,   /* uint64_t */
@@ -46,6 +48,7 @@ struct usage {
     const char *example;          /* lines of shell; each is run by a test */
     const struct option *options; /* ends with an entry without a name */
     int least, most;              /* how many arguments there must be; most < 0: any number */
+    int inputs, outputs;          /* of these, the first are files that are read, the next ones are written */
     void (*more)(FILE *out);      /* further help, such as a list; may be NULL */
 };
 
@@ -58,7 +61,8 @@ struct common {
 extern struct common common;
 
 /* Parses argv[1..], leaves the arguments that are no options in argv[0..n-1] and returns n. Handles --help and
-   --version. Anything wrong: a message that says what to do, and exit status 2. */
+   --version. Refuses to overwrite a file that is read (files.h). Anything wrong: a message that says what to do, and
+   exit status 2. */
 int parse_options(const struct usage *usage, int argc, char **argv);
 
 /* Prints the words of text in lines of up to 78 columns, all but the first indented; the first starts at column

@@ -321,6 +321,7 @@ int command_predict(int argc, char **argv)
         .options = options,
         .least = 2,
         .most = 2,
+        .inputs = 2,
     };
     parse_options(&usage, argc, argv);
     smurf_model *model;

@@ -264,6 +264,7 @@ int command_sample(int argc, char **argv)
         .options = options,
         .least = 2,
         .most = 2,
+        .inputs = 2,
     };
     parse_options(&usage, argc, argv);
     struct desk d = {.o = &o, .format = show_format_named(o.format)};

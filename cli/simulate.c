@@ -58,7 +58,7 @@ int command_simulate(int argc, char **argv)
     const char *output = "-", *split = NULL, *to = NULL;
     /* clang-format off */
     const struct option options[] = {
-        {'o', "output", OPTION_TEXT, &output, "OUT", "a file, or a directory for train, dev and test (default: standard output)"},
+        {'o', "output", OPTION_OUTPUT, &output, "OUT", "a file, or a directory for train, dev and test (default: standard output)"},
         {'n', "sequences", OPTION_COUNT, &sequences, "N", "number of sequences (default: 1000)"},
         {0, "until", OPTION_NUMBER, &until, "TIME", "observe each sequence from 0 to TIME (default: 100, unless --events is given)"},
         {0, "events", OPTION_COUNT, &events, "N", "stop each sequence after N events"},

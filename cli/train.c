@@ -7,6 +7,7 @@
  */
 #include "commands.h"
 #include "dataset.h"
+#include "files.h"
 #include "settings.h"
 #include "terminal.h"
 #include "train_log.h"
@@ -260,7 +261,6 @@ static int begin(struct session *s, const struct train_options *o, const smurf_s
     smurf_status status;
     s->model_path = o->output;
     s->train = split->train;
-    s->resume_path = resume_path(o->output);
     s->resumed = o->resume;
     if (o->resume) {
         status = smurf_trainer_resume(&s->trainer, s->resume_path, split->train, split->dev, threads(), &err);
@@ -297,10 +297,10 @@ int command_train(int argc, char **argv)
     struct train_options o = {.output = "model.safetensors", .preset = "default", .recalibrate = "auto"};
     /* clang-format off */
     const struct option fixed[] = {
-        {'o', "output", OPTION_TEXT, &o.output, "FILE", "the model (default: model.safetensors); FILE.resume stands beside it"},
+        {'o', "output", OPTION_OUTPUT, &o.output, "FILE", "the model (default: model.safetensors); FILE.resume stands beside it"},
         {0, "preset", OPTION_TEXT, &o.preset, "NAME", "settings to start from (default: default, which looks at the data)"},
         {0, "resume", OPTION_FLAG, &o.resume, NULL, "go on where an interrupted run stopped"},
-        {0, "log", OPTION_TEXT, &o.log, "FILE", "one JSON object a line, one an epoch"},
+        {0, "log", OPTION_OUTPUT, &o.log, "FILE", "one JSON object a line, one an epoch"},
         {0, "recalibrate", OPTION_TEXT, &o.recalibrate, "auto", "on: two thirds of dev are set aside to calibrate on; off; auto: on where dev has 1000 gaps"},
         DATASET_OPTIONS(data),
     };
@@ -326,6 +326,7 @@ int command_train(int argc, char **argv)
         .options = options,
         .least = 1,
         .most = 1,
+        .inputs = 1,
         .more = list_presets,
     };
     parse_options(&usage, argc, argv);
@@ -339,6 +340,8 @@ int command_train(int argc, char **argv)
     if (!directory && !data.split && !data.split_at) data.split = "8:1:1";
     int status = check_settings(&o);
     if (status) return status;
+    session.resume_path = resume_path(o.output);
+    files_add(FILE_WRITTEN, "the .resume file of --output", session.resume_path);
     if (data.dither && strcmp(data.dither, "off") == 0) {
         o.no_dither = true;
         data.dither = NULL;

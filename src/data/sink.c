@@ -5,13 +5,17 @@
 
 #include "config.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #if SMURF_HAVE_ZLIB
 #include <zlib.h>
@@ -107,12 +111,52 @@ static int open_descriptor(const char *path)
     return sscanf(path, "/dev/fd/%9d%n", &fd, &n) == 1 && n && !path[n] ? fd : -1;
 }
 
+/* Whether a temporary file was left by a writer that is gone. Writers hold a lock on theirs, which also tells those of
+   other hosts; the number of the process covers the moment before the lock. Numbers are used again, so that after some
+   minutes the lock alone counts. */
+static bool is_stale(const char *temporary, long pid)
+{
+    enum { MINUTES = 10 };
+    struct stat about;
+    int fd = open(temporary, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0) return false;
+    bool gone = pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+    bool stale = fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+                 (gone || time(NULL) - about.st_mtime > MINUTES * 60);
+    close(fd);
+    return stale;
+}
+
+/* Removes what writers of the same target that were killed have left beside it. */
+static void remove_stale(const char *target)
+{
+    const char *slash = strrchr(target, '/'), *base = slash ? slash + 1 : target;
+    int folder = (int)(base - target);
+    char *name = folder ? strndup(target, (size_t)folder) : strdup(".");
+    DIR *dir = name ? opendir(name) : NULL;
+    size_t n = strlen(base);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        long pid;
+        int number, end = 0;
+        char *path;
+        if (strncmp(entry->d_name, base, n) != 0 ||
+            sscanf(entry->d_name + n, ".tmp-%10ld-%2d%n", &pid, &number, &end) != 2 || entry->d_name[n + (size_t)end] ||
+            asprintf(&path, "%.*s%s", folder, target, entry->d_name) < 0)
+            continue;
+        if (is_stale(path, pid)) unlink(path);
+        free(path);
+    }
+    if (dir) closedir(dir);
+    free(name);
+}
+
 /* A regular file, or none yet, gets a temporary neighbour; anything else is opened as it is. A link is
    followed, so that its target is replaced and not the link. */
 static smurf_status open_output(struct sink_output *out, const char *path, smurf_error *err)
 {
     struct stat about;
     bool exists = stat(path, &about) == 0;
+    if (!exists && errno == ELOOP) return smurf_fail_errno(err, "write", path, errno);
     if (exists && S_ISDIR(about.st_mode))
         return smurf_fail(err, SMURF_ERROR_IO, "cannot write '%s': it is a directory", path);
     if (exists && !S_ISREG(about.st_mode)) {
@@ -123,6 +167,7 @@ static smurf_status open_output(struct sink_output *out, const char *path, smurf
     if (!target) return smurf_fail_memory(err);
     free(out->path);
     out->path = target;
+    remove_stale(target);
     for (int i = 0; i < 100; i++) {
         if (asprintf(&out->temporary, "%s.tmp-%ld-%d", target, (long)getpid(), i) < 0) {
             out->temporary = NULL;
@@ -130,6 +175,7 @@ static smurf_status open_output(struct sink_output *out, const char *path, smurf
         }
         out->fd = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, exists ? about.st_mode & 0777 : 0666);
         if (out->fd >= 0) {
+            (void)!flock(out->fd, LOCK_EX | LOCK_NB); /* where the file system has locks; see is_stale */
             if (exists) (void)!fchmod(out->fd, about.st_mode & 0777); /* as it was, whatever the umask */
             return SMURF_OK;
         }

@@ -61,8 +61,8 @@ static smurf_status measure(struct feed *f, smurf_error *err)
     return SMURF_OK;
 }
 
-smurf_status smurf_feed_init(struct feed *f, const smurf_data *data, const struct view *view, size_t batch,
-                             smurf_error *err)
+smurf_status smurf_feed_init(struct feed *f, const smurf_data *data, const char *part, const struct view *view,
+                             size_t batch, smurf_error *err)
 {
     *f = (struct feed){.sequences = data->sequences, .events = data->events, .batch = batch};
     size_t most = data->events + data->sequences + 1;
@@ -88,9 +88,9 @@ smurf_status smurf_feed_init(struct feed *f, const smurf_data *data, const struc
     f->targets = f->target_offset[data->sequences];
     smurf_status status = measure(f, err);
     if (!status && f->typed == 0)
-        status =
-            smurf_fail(err, SMURF_ERROR_ARGUMENT,
-                       "'%s' has no gap to learn from: every sequence has fewer than two scored events", data->source);
+        status = smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                            "the %s part of '%s' has no gap to score: give it sequences of two events or more%s", part,
+                            data->source, strcmp(part, "train") == 0 ? "" : ", or leave it out");
     if (status) smurf_feed_release(f);
     return status;
 }

@@ -22,9 +22,9 @@ struct feed {
     size_t ordered;
 };
 
-/* Draws on nothing but its arguments; the data set may be freed afterwards. */
-smurf_status smurf_feed_init(struct feed *feed, const smurf_data *data, const struct view *view, size_t batch,
-                             smurf_error *err);
+/* part: "train" or "dev", for messages. The data set may be freed afterwards. */
+smurf_status smurf_feed_init(struct feed *feed, const smurf_data *data, const char *part, const struct view *view,
+                             size_t batch, smurf_error *err);
 void smurf_feed_release(struct feed *feed);
 
 /* The order of an epoch: shuffled, sequences of like length together, batches shuffled again. epoch 0: as the data is.

@@ -165,11 +165,11 @@ static smurf_status make_feeds(smurf_trainer *t, const smurf_data *train, const 
     const smurf_data *seen;
     smurf_status status = dithered(c, train, 0, &own[0], &seen, err);
     if (!status) status = windowed(c, &own[0], &seen, err);
-    if (!status) status = smurf_feed_init(&t->train, seen, &t->frame->view, c->batch, err);
+    if (!status) status = smurf_feed_init(&t->train, seen, "train", &t->frame->view, c->batch, err);
     if (!status && dev) {
         status = dithered(c, dev, 1, &own[1], &seen, err);
         if (!status) status = windowed(c, &own[1], &seen, err);
-        if (!status) status = smurf_feed_init(&t->dev, seen, &t->frame->view, c->batch, err);
+        if (!status) status = smurf_feed_init(&t->dev, seen, "dev", &t->frame->view, c->batch, err);
         t->has_dev = !status;
         t->dev_fingerprint = smurf_data_fingerprint(dev);
     }

@@ -382,7 +382,8 @@ class Files(Case):
         for name in FORMATS:
             if "time" in name:
                 continue
-            self.smurf("convert", "a.csv", name)
+            self.write("source.csv", self.content("a.csv"))
+            self.smurf("convert", "source.csv", name)
             for content in [self.content(name), packed(self.content(name))]:
                 for path in ["-", "/dev/stdin"]:
                     self.assertEqual(self.events(path, input=content), self.WANT, (name, path))
@@ -455,7 +456,7 @@ class Files(Case):
         self.assertEqual(os.stat(self.path("new.csv")).st_mode & 0o777, 0o606)
 
     def test_onto_itself(self):
-        self.smurf("convert", "a.csv", "a.csv")
+        self.refuse("convert", "a.csv", "a.csv", says="OUT would overwrite 'a.csv', which IN reads", status=2)
         self.assertEqual(self.events("a.csv"), self.WANT)
 
     def test_no_folder_for_the_output(self):

@@ -248,7 +248,7 @@ class Directory(Case):
             self.write(f"d/{part}.csv", self.DATA)
         self.smurf("convert", "d", "e", "--to", "tsv")
         self.assertEqual(sorted(os.listdir(self.path("e"))), ["dev.tsv", "test.tsv", "train.tsv"])
-        self.smurf("convert", "d", "d", "--to", "csv")  # onto itself
+        self.refuse("convert", "d", "d", "--to", "csv", says="OUT would overwrite 'd/", status=2)
         self.assertEqual(sorted(os.listdir(self.path("d"))), ["dev.csv", "test.csv", "train.csv"])
 
     def test_no_train(self):

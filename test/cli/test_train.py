@@ -271,7 +271,8 @@ class Refusals(TrainCase):
             (["--preset", "paper-taxi"], "there is no preset 'paper-taxi'"),
             (["--colour", "red"], "colour"),
             (["-o", "-"], "standard output"),
-            (["-o", "data"], "'data' is a directory"),
+            (["-o", "data"], "--output would overwrite 'data/"),
+            (["-o", "/tmp"], "'/tmp' is a directory"),
             (["--threads", "-1"], "threads"),
         ]:
             self.refuse("train", "data", *args, says=says, status=2)
