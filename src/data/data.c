@@ -17,17 +17,6 @@ void smurf_data_free(smurf_data *data)
     free(data);
 }
 
-uint32_t *smurf_data_own_types(smurf_data *data)
-{
-    if (data->own_type || !data->events) return data->own_type;
-    uint32_t *copy = malloc(data->events * sizeof *copy);
-    if (!copy) return NULL;
-    memcpy(copy, data->type, data->events * sizeof *copy);
-    for (size_t i = 0; i < data->sequences; i++) data->sequence[i].type = copy + (data->sequence[i].type - data->type);
-    data->type = data->own_type = copy;
-    return copy;
-}
-
 size_t smurf_data_sequences(const smurf_data *data)
 {
     return data->sequences;

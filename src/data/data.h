@@ -32,7 +32,5 @@ struct smurf_data {
     struct arena text;   /* every string above */
 };
 
-/* Types that may be changed: lent ones are copied first. NULL: out of memory. */
-uint32_t *smurf_data_own_types(smurf_data *data);
 
 #endif
