@@ -95,6 +95,7 @@ static void bench(const char *name, double steepness, int threads)
         law[i] = (struct law){&class, units + i, 1, 0, INFINITY};
     }
     for (size_t s = 0; smurf_sampler_at(s); s++) {
+        if (!smurf_sampler_at(s)->draw) continue;
         double taken[2], count = (double)LAWS * DRAWS * STEPS;
         measure(smurf_sampler_at(s), law, threads, taken);
         printf(

@@ -19,7 +19,7 @@
 
 bool bench_draws(const struct bench *bench)
 {
-    return strcmp(bench->sampler, "exact") != 0;
+    return smurf_sampler_has_steps(bench->sampler);
 }
 
 /* ---- Names ----------------------------------------------------------------------------------- */

@@ -341,16 +341,14 @@ static bool is_one_of(const char *word, const char *const *words)
 static void check_options(struct compare_options *o, struct bench *b)
 {
     static const char *const formats[] = {"text", "markdown", "csv", "json", NULL};
-    static const char *const samplers[] = {"exact", "langevin", "mirror", "reject", NULL};
+    static const char paper_sampler[] = "langevin";
     if (!is_one_of(o->format, formats)) usage_error("--format takes text, markdown, csv or json, not '%s'", o->format);
     if (o->seeds < 1 || o->seeds > SEEDS_MOST) usage_error("--seeds takes a number from 1 to %d", SEEDS_MOST);
-    if (!o->sampler) o->sampler = o->paper_protocol ? "langevin" : "exact";
+    if (!o->sampler) o->sampler = o->paper_protocol ? paper_sampler : smurf_sampler_name(0);
     *b = (struct bench){
         .sampler = o->sampler, .draws = o->draws, .paper_protocol = o->paper_protocol, .undenoised = o->undenoised};
-    if (!is_one_of(o->sampler, samplers))
-        usage_error("there is no sampler '%s': choose exact, langevin, mirror or reject", o->sampler);
     if (!bench_draws(b) && (o->steps || o->draws || o->paper_protocol || o->undenoised))
-        usage_error("--steps, --draws, --no-denoise and --paper-protocol go with --sampler langevin");
+        usage_error("--steps, --draws, --no-denoise and --paper-protocol go with --sampler %s", paper_sampler);
     if (!o->draws) b->draws = 100;
     if (bench_draws(b) && o->recalibrate && strcmp(o->recalibrate, "on") == 0)
         usage_error("--recalibrate on goes with --sampler exact: draws are of the law as it was trained");
@@ -434,7 +432,7 @@ int command_compare(int argc, char **argv)
         {0, "runs", OPTION_TEXT, &o.runs, "DIR", "where models and results are kept (default: DATA-compare)"},
         {0, "process", OPTION_TEXT, &o.process, "TEXT", "the process that DATA was simulated from: adds its true law, such as \"hawkes base=0.2\""},
         {0, "recalibrate", OPTION_TEXT, &o.recalibrate, "auto", "on: two thirds of dev are set aside to calibrate on; off; auto: on where dev has 1000 gaps; draws are never recalibrated"},
-        {0, "sampler", OPTION_TEXT, &o.sampler, "NAME", "exact: laws by integration; langevin, mirror, reject: measure draws (default: exact)"},
+        {0, "sampler", OPTION_SAMPLER, &o.sampler, "NAME", " (default: exact, which integrates laws; the others draw from them)"},
         {0, "draws", OPTION_COUNT, &o.draws, "N", "draws of each gap (default: 100)"},
         {0, "steps", OPTION_TEXT, &o.steps, "auto", "steps of the sampler; auto: the best CS on dev, of a tenth to twice the model's setting"},
         {0, "no-denoise", OPTION_FLAG, &o.undenoised, NULL, "leave out Tweedie's step at the end of drawing"},

@@ -23,7 +23,7 @@ struct eval_options {
     {0, "part", OPTION_TEXT, &(o).part, "NAME", "which part to score: train, dev or test (default: test)"},            \
         {0, "train", OPTION_TEXT, &(o).train, "FILE", "train data for the naive laws, where DATA has no train part"},  \
         {0, "no-recalibrate", OPTION_FLAG, &(o).raw, NULL, "the law as it was trained, without its map of levels"},    \
-        {0, "sampler", OPTION_TEXT, &(o).sampler, "NAME", "draw by exact, langevin, mirror or reject, and score the draws too"}, \
+        {0, "sampler", OPTION_SAMPLER, &(o).sampler, "NAME", ": draw this way, and score the draws too"},    \
         {0, "draws", OPTION_COUNT, &(o).draws, "N", "draws of each gap (default: 100 with --sampler, else none)"},     \
         {0, "steps", OPTION_TEXT, &(o).steps, "N", "steps of the sampler; auto: what fits dev best (default: the model's setting)"}, \
         {0, "step-size", OPTION_NUMBER, &(o).step, "EPS", "its step size (default: the model's setting)"},             \
@@ -47,10 +47,10 @@ static int is_auto(const struct eval_options *o)
 
 static void check_sampler(const struct eval_options *o)
 {
-    int walks = o->sampler && strcmp(o->sampler, "exact") != 0;
-    if (!walks && o->steps) usage_error("--steps goes with --sampler langevin, mirror or reject");
-    if (!walks && !isnan(o->step)) usage_error("--step-size goes with --sampler langevin, mirror or reject");
-    if (!walks && o->no_denoise) usage_error("--no-denoise goes with --sampler langevin, mirror or reject");
+    const char *given = o->steps ? "steps" : !isnan(o->step) ? "step-size" : o->no_denoise ? "no-denoise" : NULL;
+    if (given && !smurf_sampler_has_steps(o->sampler))
+        usage_error("--%s goes with --sampler NAME, where the sampler takes steps (all but %s)", given,
+                    smurf_sampler_name(0));
     if (o->step <= 0) usage_error("--step-size takes a number above 0");
 }
 
@@ -70,7 +70,7 @@ static smurf_eval_config configure(const struct eval_options *o)
     smurf_eval_config c;
     smurf_eval_config_init(&c);
     c.recalibrate = !o->raw;
-    if (o->sampler) c.sampler = o->sampler;
+    c.sampler = o->sampler;
     c.draws = o->draws || !o->sampler ? o->draws : DRAWS;
     c.steps = steps_of(o);
     if (o->step > 0) c.step = o->step;
@@ -188,6 +188,15 @@ static int run(const struct eval_options *o, char **argv, int quiet)
     return status;
 }
 
+static void list_samplers(FILE *out)
+{
+    fprintf(out, "\nSamplers\n");
+    for (size_t i = 0; smurf_sampler_name(i); i++) {
+        fprintf(out, "  %-9s ", smurf_sampler_name(i));
+        print_wrapped(out, smurf_sampler_about(i), 12, 12);
+    }
+}
+
 int command_eval(int argc, char **argv)
 {
     struct eval_options o = {.data = {.history = NOT_GIVEN}, .examples = 6, .step = NAN};
@@ -215,6 +224,7 @@ int command_eval(int argc, char **argv)
         .options = options,
         .least = 2,
         .most = 2,
+        .more = list_samplers,
     };
     parse_options(&usage, argc, argv);
     if (o.json && o.csv) usage_error("--json and --csv exclude each other");

@@ -46,7 +46,7 @@ typedef const char *name_at(size_t index);
 /* The names that an option of this kind takes; NULL: any text. */
 static name_at *names_of(enum option_kind kind)
 {
-    return kind == OPTION_FORMAT ? smurf_format_name : NULL;
+    return kind == OPTION_FORMAT ? smurf_format_name : kind == OPTION_SAMPLER ? smurf_sampler_name : NULL;
 }
 
 /* What an option is about, after the names it takes: "a, b or c: ...". */
@@ -197,7 +197,8 @@ static void set_option(const struct option *o, const char *text)
     switch (o->kind) {
     case OPTION_FLAG: *(int *)o->value = 1; return;
     case OPTION_TEXT: *(const char **)o->value = text; return;
-    case OPTION_FORMAT: *(const char **)o->value = find_name(o, text); return;
+    case OPTION_FORMAT:
+    case OPTION_SAMPLER: *(const char **)o->value = find_name(o, text); return;
     case OPTION_LIST: {
         struct option_list *list = o->value;
         if (list->count == OPTION_LIST_MOST) usage_error("--%s is given more than %d times", o->name, OPTION_LIST_MOST);

@@ -14,13 +14,14 @@
 #include <stdio.h>
 
 enum option_kind {
-    OPTION_FLAG,   /* int: set to 1 */
-    OPTION_TEXT,   /* const char * */
-    OPTION_COUNT,  /* size_t: a whole number, 0 or more */
-    OPTION_NUMBER, /* double: finite */
-    OPTION_SEED,   /* uint64_t */
-    OPTION_FORMAT, /* const char *: one of smurf_format_name */
-    OPTION_LIST,   /* struct option_list: each time it is given, one more */
+    OPTION_FLAG,    /* int: set to 1 */
+    OPTION_TEXT,    /* const char * */
+    OPTION_COUNT,   /* size_t: a whole number, 0 or more */
+    OPTION_NUMBER,  /* double: finite */
+    OPTION_SEED,    /* uint64_t */
+    OPTION_FORMAT,  /* const char *: one of smurf_format_name */
+    OPTION_SAMPLER, /* const char *: one of smurf_sampler_name */
+    OPTION_LIST,    /* struct option_list: each time it is given, one more */
 };
 
 enum { OPTION_LIST_MOST = 64 };

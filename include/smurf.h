@@ -502,18 +502,25 @@ typedef struct smurf_metrics {
     double interval_length[SMURF_LEVELS];
 } smurf_metrics;
 
+/* Samplers for evaluation by draws, by index: name and one line about each. NULL past the last; the first is the
+   default. */
+SMURF_API const char *smurf_sampler_name(size_t index);
+SMURF_API const char *smurf_sampler_about(size_t index);
+/* 1: it draws in steps, so that steps, step and denoise below have a meaning. NULL: the default. */
+SMURF_API int smurf_sampler_has_steps(const char *name);
+
 typedef struct smurf_eval_config {
     size_t size;
     int recalibrate;     /* 0: the law as it was trained, without its map of levels */
-    const char *sampler; /* "exact", "langevin", "mirror", "reject": what draws come from */
-    size_t draws; /* of each gap, for the metrics as the paper defines them; 0: none, unless a sampler other than exact
-                     is asked for: then 100 */
-    size_t steps; /* of the sampler; 0: the model's setting */
-    double step;  /* its epsilon; 0: the model's setting */
-    int denoise;  /* 1: Tweedie's step at the end */
-    size_t bootstrap; /* resamplings of sequences, for intervals; 0: none */
-    size_t examples;  /* laws to keep for pictures */
-    int fast;         /* 1: no spread, which costs as much as the CRPS */
+    const char *sampler; /* by name; NULL: the default */
+    size_t draws;        /* of each gap, for the metrics as the paper defines them, up to 1e6; 0: none, or 100 where the
+                            sampler takes steps */
+    size_t steps;        /* of the sampler, up to 1e9; 0: the model's setting */
+    double step;         /* its epsilon, from 1e-12 to 1000; 0: the model's setting */
+    int denoise;         /* 1: Tweedie's step at the end */
+    size_t bootstrap;    /* resamplings of sequences, for intervals, up to 1e6; 0: none */
+    size_t examples;     /* laws to keep for pictures */
+    int fast;            /* 1: no spread, which costs as much as the CRPS */
     uint64_t seed;
     int threads; /* 0: all cores. Results do not depend on it. */
     smurf_progress_fn *progress;
@@ -522,11 +529,10 @@ typedef struct smurf_eval_config {
 
 SMURF_API void smurf_eval_config_init(smurf_eval_config *config);
 
-/* Laws measured on a data set. */
+/* Laws measured on a data set. It keeps copies of what it needs: model and data may be freed before it. */
 typedef struct smurf_evaluation smurf_evaluation;
 
-/* Measures a model's laws on the scored gaps of data. train gives the naive laws to compare with; NULL: none. All but
-   data is borrowed and must outlive the evaluation. */
+/* Measures a model's laws on the scored gaps of data. train gives the naive laws to compare with; NULL: none. */
 SMURF_API smurf_status smurf_evaluate(smurf_evaluation **out, const smurf_model *model, const smurf_data *data,
                                       const smurf_data *train, const smurf_eval_config *config, smurf_error *err);
 /* The same of laws that need no training: the truth of a simulation, in the row of the model, for data whose sequences

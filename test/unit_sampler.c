@@ -205,10 +205,13 @@ static void table_of_nothing_asks_everywhere(void **state)
 
 /* ---- Against a plain walk --------------------------------------------------------------------------------- */
 
+/* Samplers that take steps start here: the first in the table is exact. */
+enum { WALKS = 1 };
+
 static const struct sampler_class *sampler(const char *name)
 {
-    const struct sampler_class *found = smurf_sampler_named(name);
-    if (!found) fail_msg("no sampler %s", name);
+    const struct sampler_class *found;
+    assert_int_equal(smurf_sampler_find(&found, name, NULL), SMURF_OK);
     return found;
 }
 
@@ -248,7 +251,7 @@ static void samplers_are_the_plain_walk(void **state)
     struct law law = learned(&units, 1, 3);
     struct sampler_config config = {.steps = 30, .step = 0.02, .start = {0.2, 3}, .denoise = 0.1, .seed = 5};
     double out[N];
-    for (size_t s = 0; smurf_sampler_at(s); s++) {
+    for (size_t s = WALKS; smurf_sampler_at(s); s++) {
         const char *name = smurf_sampler_at(s)->name;
         smurf_sampler_at(s)->draw(&law, &config, 1ull << 40 | 9, out, N);
         for (uint64_t i = 0; i < N; i++) {
@@ -371,7 +374,7 @@ static void draws_are_reproducible(void **state)
     struct units units;
     const struct law laws[] = {learned(&units, 1, 4), gamma_2, lognormal};
     double all[N], some[N];
-    for (size_t s = 0; smurf_sampler_at(s); s++)
+    for (size_t s = WALKS; smurf_sampler_at(s); s++)
         for (size_t l = 0; l < 3; l++) {
             struct sampler_config config = {.steps = 203, .step = 0.03, .start = {0.1, 2}, .denoise = 0.1, .seed = 3};
             const struct sampler_class *which = smurf_sampler_at(s);
@@ -400,7 +403,7 @@ static void starts_and_tweedie(void **state)
     (void)state;
     enum { N = 1000 };
     double start[N], out[N];
-    for (size_t s = 0; smurf_sampler_at(s); s++) {
+    for (size_t s = WALKS; smurf_sampler_at(s); s++) {
         struct sampler_config config = {.start = {1, 3}, .seed = 8, .step = 0.1};
         smurf_sampler_at(s)->draw(&gamma_2, &config, 0, start, N);
         config.denoise = 0.3;
@@ -448,7 +451,7 @@ static void draws_are_finite_whatever_the_law(void **state)
     const struct law *laws[] = {&nobody, &infinite, &explosive, &stiff, &broken, &lognormal, &gamma_2};
     static const double starts[][2] = {{0.1, 2}, {-1, 1}, {0, 0}, {1e9, 1e9}, {-1e300, 1e300}, {3, 1}};
     double out[N];
-    for (size_t s = 0; smurf_sampler_at(s); s++)
+    for (size_t s = WALKS; smurf_sampler_at(s); s++)
         for (size_t l = 0; l < sizeof laws / sizeof *laws; l++)
             for (size_t k = 0; k < sizeof starts / sizeof *starts; k++)
                 for (int big = 0; big < 3; big++) {
@@ -473,12 +476,27 @@ static void samplers_by_name(void **state)
 {
     (void)state;
     size_t count = 0;
-    for (; smurf_sampler_at(count); count++)
-        assert_ptr_equal(smurf_sampler_named(smurf_sampler_at(count)->name), smurf_sampler_at(count));
-    assert_int_equal(count, 3);
+    smurf_error err;
+    const struct sampler_class *found;
+    for (; smurf_sampler_at(count); count++) {
+        const char *name = smurf_sampler_name(count);
+        assert_int_equal(smurf_sampler_find(&found, name, &err), SMURF_OK);
+        assert_ptr_equal(found, smurf_sampler_at(count));
+        assert_string_equal(found->name, name);
+        assert_true(smurf_sampler_about(count)[0]);
+        assert_int_equal(smurf_sampler_has_steps(name), count >= WALKS);
+    }
+    assert_int_equal(count, 4);
     assert_null(smurf_sampler_at(count + 1));
-    assert_null(smurf_sampler_named("gibbs"));
-    assert_null(smurf_sampler_named(""));
+    assert_null(smurf_sampler_name(count));
+    assert_null(smurf_sampler_about(count));
+    assert_int_equal(smurf_sampler_find(&found, NULL, &err), SMURF_OK);
+    assert_ptr_equal(found, &smurf_sampler_exact);
+    assert_false(smurf_sampler_has_steps(NULL) || smurf_sampler_has_steps("gibbs"));
+    assert_int_equal(smurf_sampler_find(&found, "", &err), SMURF_ERROR_ARGUMENT);
+    assert_int_equal(smurf_sampler_find(&found, "gibbs", &err), SMURF_ERROR_ARGUMENT);
+    assert_null(found);
+    assert_non_null(strstr(err.message, "'gibbs': choose exact, langevin, mirror or reject"));
 }
 
 int main(void)

@@ -61,8 +61,9 @@ static bool row_add_types(struct row_values *row, size_t n)
 static bool rows_init(struct evaluation *e, const struct evaluation_plan *plan)
 {
     static const char *const usual[ROWS] = {"smurf", "smurf, raw", "smurf, draws", "marginal", "recent"};
-    const bool wanted[ROWS] = {true, plan->has_map, plan->draws > 0, plan->marginal != NULL, plan->recent != NULL};
-    bool types = plan->model.class->types && plan->model.types > 0, ok = true;
+    const struct predictor_class *model = plan->model.class;
+    const bool wanted[ROWS] = {model, model && plan->has_map, model && plan->draws > 0, plan->marginal, plan->recent};
+    bool types = model && model->types && plan->model.types > 0, ok = true;
     for (int r = 0; r < ROWS && ok; r++) {
         struct row_values *row = &e->row[r];
         if (!wanted[r]) continue;
@@ -97,6 +98,7 @@ void smurf_evaluation_release(struct evaluation *e)
     free(e->type);
     free(e->sequence);
     free(e->markov_right);
+    smurf_arena_release(&e->text);
     *e = (struct evaluation){0};
 }
 
@@ -118,12 +120,22 @@ static smurf_status check(const struct evaluation_plan *plan, smurf_error *err)
     return SMURF_OK;
 }
 
+/* The names of the types, so that the data may go before the evaluation. */
+static bool copy_names(struct evaluation *e, const smurf_data *test)
+{
+    if (!test->type_name) return true;
+    e->type_name = smurf_arena_alloc(&e->text, test->types * sizeof *e->type_name);
+    bool ok = e->type_name != NULL;
+    for (uint32_t k = 0; k < test->types && ok; k++)
+        ok = (e->type_name[k] = smurf_arena_text(&e->text, test->type_name[k], strlen(test->type_name[k])));
+    return ok;
+}
+
 static smurf_status begin(struct evaluation *e, const struct evaluation_plan *plan, smurf_error *err)
 {
     const smurf_data *test = plan->test;
     *e = (struct evaluation){.n = smurf_data_gaps(test),
                              .types = test->types,
-                             .type_name = (char **)test->type_name,
                              .mean_gap = plan->mean_gap,
                              .tick = plan->tick,
                              .acc_markov = NAN,
@@ -141,6 +153,7 @@ static smurf_status begin(struct evaluation *e, const struct evaluation_plan *pl
     e->type = room(e->n, sizeof *e->type, &ok);
     e->sequence = room(e->n, sizeof *e->sequence, &ok);
     if (plan->markov) e->markov_right = room(e->n, sizeof *e->markov_right, &ok);
+    ok = copy_names(e, test) && ok;
     if (ok) return SMURF_OK;
     smurf_evaluation_release(e);
     return smurf_fail_memory(err);
@@ -296,7 +309,7 @@ static size_t event_of(const struct evaluation *e, const smurf_sequence *s, size
 static smurf_status draw_examples(struct evaluation *e, const struct evaluation_plan *plan, smurf_error *err)
 {
     size_t count = plan->examples < e->n ? plan->examples : e->n;
-    if (count == 0) return SMURF_OK;
+    if (count == 0 || !plan->model.class) return SMURF_OK;
     struct measurer m;
     struct random random;
     bool ready = smurf_measurer_init(&m, plan, longest(plan->test));

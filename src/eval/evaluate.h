@@ -22,14 +22,14 @@
 typedef void evaluation_draw(void *context, const struct predictor *predictor, void *desk, size_t row, uint64_t stream,
                              double *out, size_t n);
 
-/* What to measure. {0} with model and test set is valid. All is borrowed. */
+/* What to measure. {0} with test set is valid. All is borrowed for the call alone. */
 struct evaluation_plan {
-    struct predictor model;
+    struct predictor model;                    /* class NULL: none, only the naive laws are measured */
     bool has_map;                              /* recalibrated: ROW_RAW is measured too */
     const struct predictor *marginal, *recent; /* naive.h; NULL: not measured */
     const smurf_data *test;
     const struct markov *markov; /* NULL: none */
-    const char *name[ROWS];      /* of the rows; NULL: the usual ones. Must outlive the evaluation */
+    const char *name[ROWS];      /* of the rows, constant; NULL: the usual ones */
     double tick;                 /* of the clock; 0: none */
     double mean_gap;             /* of train; NaN unknown */
     size_t n_dev;                /* gaps the model was recalibrated on; 0: it was not */

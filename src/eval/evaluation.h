@@ -7,6 +7,7 @@
 #ifndef SMURF_EVAL_EVALUATION_H
 #define SMURF_EVAL_EVALUATION_H
 
+#include "base/memory.h"
 #include "law/predictor.h"
 
 /* The rows of the table. */
@@ -52,7 +53,7 @@ struct example {
 struct evaluation {
     size_t n, sequences;
     uint32_t types;
-    char **type_name;   /* (types), or NULL; borrowed */
+    char **type_name;   /* (types), or NULL */
     char unit[32];      /* of time; "" unknown */
     double mean_gap;    /* of train, in that unit; NaN unknown */
     double tick;        /* of the clock; 0: none */
@@ -64,12 +65,12 @@ struct evaluation {
     double *markov_right; /* (n) 0 or 1; NULL without train */
     size_t examples;
     struct example example[EXAMPLES_MOST];
-    size_t bootstrap; /* resamplings */
-    /* training, for its curves; borrowed, may be NULL */
-    const smurf_epoch *epoch;
+    size_t bootstrap;         /* resamplings */
+    const smurf_epoch *epoch; /* (epochs) of training, for its curves; may be NULL */
     size_t epochs;
     char model_about[256]; /* "mle on log time, 3 layers, 64 wide, 166,000 parameters" */
     char data_about[256];  /* "stackoverflow/test: 1,326 sequences, 95,907 gaps" */
+    struct arena text;     /* of the names and epochs */
 };
 
 /* The public handle. */

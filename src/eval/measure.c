@@ -36,9 +36,10 @@ static const double weight[NODES] = {
 bool smurf_measurer_init(struct measurer *m, const struct evaluation_plan *plan, size_t longest)
 {
     const struct predictor *model = &plan->model;
-    size_t types = model->class->types ? model->types : 0;
-    *m = (struct measurer){.plan = plan, .model = model->class->desk_new(model->self, longest)};
-    bool ok = m->model != NULL;
+    size_t types = model->class && model->class->types ? model->types : 0;
+    bool ok = true;
+    *m = (struct measurer){.plan = plan};
+    if (model->class) ok = (m->model = model->class->desk_new(model->self, longest));
     if (plan->marginal) ok = (m->marginal = plan->marginal->class->desk_new(plan->marginal->self, longest)) && ok;
     if (plan->recent) ok = (m->recent = plan->recent->class->desk_new(plan->recent->self, longest)) && ok;
     if (plan->draws) ok = (m->drawn = malloc(plan->draws * sizeof *m->drawn)) && ok;
@@ -65,7 +66,7 @@ void smurf_measurer_read(struct measurer *m, const smurf_sequence *sequence)
 {
     const struct evaluation_plan *plan = m->plan;
     m->sequence = sequence;
-    plan->model.class->read(plan->model.self, m->model, sequence);
+    if (m->model) plan->model.class->read(plan->model.self, m->model, sequence);
     if (m->marginal) plan->marginal->class->read(plan->marginal->self, m->marginal, sequence);
     if (m->recent) plan->recent->class->read(plan->recent->self, m->recent, sequence);
 }
@@ -225,21 +226,26 @@ static void measure_naive(const struct measurer *m, const struct row_values *out
     measure_times(m, out, &dist, i, gap, smurf_naive_spread(&dist));
 }
 
-void smurf_measurer_gap(struct measurer *m, const struct evaluation *e, size_t i, size_t event)
+static void measure_model(struct measurer *m, const struct evaluation *e, size_t i, size_t event, double gap)
 {
     const struct evaluation_plan *plan = m->plan;
     const struct predictor *model = &plan->model;
-    double gap = m->sequence->time[event] - m->sequence->time[event - 1];
     struct dist dist = model->class->dist(model->self, m->model, event - 1, 0);
-    e->gap[i] = gap;
-    e->type[i] = m->sequence->type[event];
     measure_times(m, &e->row[ROW_MODEL], &dist, i, gap, smurf_naive_spread(&dist));
     if (m->types) measure_types(m, &e->row[ROW_MODEL], &dist, i, event);
     if (plan->draws) measure_draws(m, &e->row[ROW_SAMPLED], &dist, i, event - 1, gap);
-    if (plan->has_map) {
-        dist = model->class->dist(model->self, m->model, event - 1, 1);
-        measure_times(m, &e->row[ROW_RAW], &dist, i, gap, smurf_naive_spread(&dist));
-    }
+    if (!plan->has_map) return;
+    dist = model->class->dist(model->self, m->model, event - 1, 1);
+    measure_times(m, &e->row[ROW_RAW], &dist, i, gap, smurf_naive_spread(&dist));
+}
+
+void smurf_measurer_gap(struct measurer *m, const struct evaluation *e, size_t i, size_t event)
+{
+    const struct evaluation_plan *plan = m->plan;
+    double gap = m->sequence->time[event] - m->sequence->time[event - 1];
+    e->gap[i] = gap;
+    e->type[i] = m->sequence->type[event];
+    if (m->model) measure_model(m, e, i, event, gap);
     if (m->marginal) measure_naive(m, &e->row[ROW_MARGINAL], plan->marginal, m->marginal, i, event - 1, gap);
     if (m->recent) measure_naive(m, &e->row[ROW_RECENT], plan->recent, m->recent, i, event - 1, gap);
     if (plan->markov) e->markov_right[i] = smurf_markov_next(plan->markov, m->sequence->type[event - 1]) == e->type[i];

@@ -1,16 +1,12 @@
-/* evaluate_process.c - laws that need no training, measured: the truth of a simulation, and the naive ones alone. */
-#include "eval/evaluate.h"
-#include "forecast/baselines.h"
-#include "forecast/truth_predictor.h"
+/* evaluate_process.c - evaluation of laws that need no training: the truth of a simulation, and the naive laws alone.
+ */
+#include "forecast/evaluate.h"
 
 #include "base/error.h"
 #include "data/data.h"
-#include "op/serial.h"
+#include "forecast/truth_predictor.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* An unknown start is taken for 0: most files do not tell it. */
 static smurf_status check_sequence(const smurf_sequence *s, uint32_t types, smurf_error *err)
@@ -41,59 +37,30 @@ static smurf_status check(const smurf_data *data, uint32_t types, smurf_error *e
     return status;
 }
 
-/* model NULL: the naive laws alone. */
-static smurf_status evaluate(smurf_evaluation **out, const struct predictor *model, const smurf_data *data,
-                             const smurf_data *train, const smurf_eval_config *given, smurf_error *err)
-{
-    smurf_eval_config c;
-    struct baselines base;
-    smurf_eval_config_init(&c);
-    if (given) memcpy(&c, given, given->size < sizeof c ? given->size : sizeof c);
-    smurf_evaluation *e = calloc(1, sizeof *e);
-    if (!e) return smurf_fail_memory(err);
-    smurf_status status = smurf_baselines_init(&base, train, err);
-    struct evaluation_plan plan = {.model = model ? *model : base.marginal,
-                                   .marginal = train ? &base.marginal : NULL,
-                                   .recent = train ? &base.recent : NULL,
-                                   .test = data,
-                                   .markov = train ? &base.markov : NULL,
-                                   .name = {[ROW_MODEL] = "truth"},
-                                   .tick = train ? smurf_data_tick(train) : smurf_data_tick(data),
-                                   .mean_gap = base.mean_gap,
-                                   .spread = !c.fast,
-                                   .draws = c.draws,
-                                   .examples = c.examples < EXAMPLES_MOST ? c.examples : EXAMPLES_MOST,
-                                   .bootstrap = c.bootstrap,
-                                   .seed = c.seed,
-                                   .threads = c.threads,
-                                   .progress = c.progress,
-                                   .progress_context = c.progress_context};
-    smurf_serial_enter();
-    if (!status) status = smurf_evaluation_run(&e->values, &plan, err);
-    smurf_serial_leave();
-    smurf_baselines_release(&base);
-    if (status) {
-        free(e);
-        return status;
-    }
-    if (!model) e->values.row[ROW_MODEL].name = NULL;
-    *out = e;
-    return SMURF_OK;
-}
-
 smurf_status smurf_evaluate_process(smurf_evaluation **out, const smurf_process *process, const smurf_data *data,
-                                    const smurf_data *train, const smurf_eval_config *config, smurf_error *err)
+                                    const smurf_data *train, const smurf_eval_config *given, smurf_error *err)
 {
     *out = NULL;
-    struct predictor truth = smurf_truth_predictor(process);
-    smurf_status status = check(data, truth.types, err);
-    return status ? status : evaluate(out, &truth, data, train, config, err);
+    smurf_eval_config c;
+    const struct sampler_class *sampler;
+    struct evaluation_plan plan = {.model = smurf_truth_predictor(process),
+                                   .test = data,
+                                   .name = {[ROW_MODEL] = "truth"},
+                                   .tick = smurf_data_tick(train ? train : data)};
+    smurf_status status = smurf_eval_config_take(&c, &sampler, given, err);
+    if (!status) status = check(data, plan.model.types, err);
+    plan.draws = c.draws;
+    return status ? status : smurf_evaluate_plan(out, &plan, train, &c, err);
 }
 
 smurf_status smurf_evaluate_naive(smurf_evaluation **out, const smurf_data *data, const smurf_data *train,
-                                  const smurf_eval_config *config, smurf_error *err)
+                                  const smurf_eval_config *given, smurf_error *err)
 {
     *out = NULL;
+    smurf_eval_config c;
+    const struct sampler_class *sampler;
     if (!train) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "the naive laws come from train: there is none");
-    return evaluate(out, NULL, data, train, config, err);
+    struct evaluation_plan plan = {.test = data, .tick = smurf_data_tick(train)};
+    smurf_status status = smurf_eval_config_take(&c, &sampler, given, err);
+    return status ? status : smurf_evaluate_plan(out, &plan, train, &c, err);
 }

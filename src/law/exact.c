@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "law/exact_table.h"
+#include "law/sampler.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -240,3 +241,5 @@ struct dist smurf_exact_dist(const struct exact *exact)
 {
     return (struct dist){&exact_class, exact};
 }
+
+const struct sampler_class smurf_sampler_exact = {"exact", "by inverting the integrated law", NULL, NULL};

@@ -186,4 +186,4 @@ static void draw(const struct law *law, const struct sampler_config *config, uin
     smurf_langevin_draw(&langevin, config, stream, out, n);
 }
 
-const struct sampler_class smurf_sampler_langevin = {"langevin", draw};
+const struct sampler_class smurf_sampler_langevin = {"langevin", "Langevin steps along the score", NULL, draw};

@@ -35,4 +35,6 @@ static void draw(const struct law *law, const struct sampler_config *config, uin
     smurf_langevin_draw(&langevin, &positive, stream, out, n);
 }
 
-const struct sampler_class smurf_sampler_mirror = {"mirror", draw};
+const struct sampler_class smurf_sampler_mirror = {
+    "mirror", "Langevin steps on the logarithm of the gap, for models in plain or mean time",
+    "mirror Langevin walks on ln gap, and the model's axis is that already: use langevin", draw};

@@ -13,4 +13,5 @@ static void draw(const struct law *law, const struct sampler_config *config, uin
     smurf_langevin_draw(&langevin, config, stream, out, n);
 }
 
-const struct sampler_class smurf_sampler_reject = {"reject", draw};
+const struct sampler_class smurf_sampler_reject = {
+    "reject", "Langevin steps, of which those to negative gaps are refused", NULL, draw};

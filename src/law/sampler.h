@@ -39,17 +39,21 @@ struct sampler_config {
 };
 
 struct sampler_class {
-    const char *name;
-    /* out (n), in no order; n below 2^32. stream tells laws apart. May run on many threads. */
+    const char *name, *about;
+    const char *not_on_log; /* why it cannot walk on the log axis, and what to use instead; NULL: it can */
+    /* out (n), in no order; n below 2^32. stream tells laws apart. May run on many threads. NULL: not by the score but
+       from the distribution of the law, which takes no steps. */
     void (*draw)(const struct law *law, const struct sampler_config *config, uint64_t stream, double *out, size_t n);
 };
 
-#define SMURF_SAMPLERS(X)     X(langevin) X(mirror) X(reject)
+/* The first is the default. */
+#define SMURF_SAMPLERS(X)     X(exact) X(langevin) X(mirror) X(reject)
 #define SAMPLER_DECLARE(name) extern const struct sampler_class smurf_sampler_##name;
 SMURF_SAMPLERS(SAMPLER_DECLARE)
 
-/* NULL past the last; NULL if there is none of that name. */
+/* NULL past the last. */
 const struct sampler_class *smurf_sampler_at(size_t index);
-const struct sampler_class *smurf_sampler_named(const char *name);
+/* By name; NULL: the default. An unknown name is an SMURF_ERROR_ARGUMENT. */
+smurf_status smurf_sampler_find(const struct sampler_class **out, const char *name, smurf_error *err);
 
 #endif

@@ -192,11 +192,12 @@ class Laws(EvalCase):
 
     def test_samplers_refused(self):
         dsm, m, demo = self.at("dsm.safetensors"), self.at("m.safetensors"), self.at("demo")
-        self.refuse("eval", dsm, demo, "--sampler", "gibbs", says=["'gibbs'", "exact, langevin, mirror or reject"])
+        self.refuse("eval", dsm, demo, "--sampler", "gibbs", says=["'gibbs'", "exact, langevin, mirror or reject"], status=2)
         self.refuse("eval", m, demo, "--sampler", "mirror", says=["use langevin"])
         for steps in ["0", "-1", "x", "1.5", "", "99999999999999999999"]:
             self.refuse("eval", dsm, demo, "--sampler", "langevin", "--steps", steps, says=["--steps", "'auto'"], status=2)
         self.refuse("eval", dsm, demo, "--sampler", "langevin", "--step-size", "0", says="above 0", status=2)
+        self.refuse("eval", dsm, demo, "--sampler", "langevin", "--step-size", "1e300", says="give a number from 1e-12 to 1000")
         for more in [("--steps", "5"), ("--step-size", "0.1"), ("--no-denoise",), ("--steps", "auto", "--sampler", "exact")]:
             self.refuse("eval", dsm, demo, *more, says="goes with --sampler", status=2)
 

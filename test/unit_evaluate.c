@@ -1,0 +1,226 @@
+/*
+ * unit_evaluate.c - the public face of evaluations: what a config may say, and what an evaluation owns.
+ *
+ * Run it with AddressSanitizer or valgrind to see uses of freed memory: meson setup -Db_sanitize=address,undefined.
+ */
+#include "train_case.h"
+
+#include <unistd.h>
+
+/* Two types with names, `sequences` sequences of six events. */
+static smurf_data *words(size_t sequences)
+{
+    char *text = malloc(100 + 100 * sequences);
+    size_t n = (size_t)sprintf(text, "sequence,time,type\n");
+    for (size_t s = 0; s < sequences; s++)
+        for (size_t i = 0; i < 6; i++)
+            n += (size_t)sprintf(text + n, "%zu,%zu.%zu,%s\n", s, 2 * i, (7 * i + 3 * s) % 10,
+                                 (i + s) % 3 ? "ask" : "bid");
+    smurf_data *data = read_text(text);
+    free(text);
+    return data;
+}
+
+static smurf_model *trained(const smurf_data *train)
+{
+    smurf_error err;
+    smurf_model *model;
+    smurf_epoch epoch;
+    smurf_trainer *t = trainer_of("epochs=2 objective=dsm sigma=0.1 scale=mean", 1, train, NULL);
+    while (!smurf_trainer_done(t))
+        if (smurf_trainer_epoch(t, &epoch, &err)) fail_msg("%s", err.message);
+    if (smurf_trainer_model(t, &model, &err)) fail_msg("%s", err.message);
+    smurf_trainer_free(t);
+    return model;
+}
+
+static smurf_eval_config small_eval(void)
+{
+    smurf_eval_config c;
+    smurf_eval_config_init(&c);
+    c.threads = 1;
+    c.examples = 2;
+    return c;
+}
+
+/* ---- What a config may say ----------------------------------------------------------------------- */
+
+struct fixture {
+    smurf_data *train, *test;
+    smurf_model *model;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *f = malloc(sizeof *f);
+    f->train = words(12);
+    f->test = words(4);
+    f->model = trained(f->train);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    smurf_data_free(f->train);
+    smurf_data_free(f->test);
+    smurf_model_free(f->model);
+    free(f);
+    return 0;
+}
+
+static void refuse(const struct fixture *f, const smurf_eval_config *c, const char *says)
+{
+    smurf_error err = {0};
+    smurf_evaluation *e = (smurf_evaluation *)&err;
+    assert_int_equal(smurf_evaluate(&e, f->model, f->test, f->train, c, &err), SMURF_ERROR_ARGUMENT);
+    assert_null(e);
+    if (!strstr(err.message, says)) fail_msg("'%s' does not say '%s'", err.message, says);
+    assert_int_equal(smurf_evaluate(&e, f->model, f->test, f->train, c, NULL), SMURF_ERROR_ARGUMENT);
+}
+
+static void no_sampler_is_the_default(void **state)
+{
+    const struct fixture *f = *state;
+    smurf_error err;
+    smurf_evaluation *e[2];
+    smurf_eval_config c = small_eval();
+    c.draws = 20;
+    for (int i = 0; i < 2; i++) {
+        c.sampler = i ? smurf_sampler_name(0) : NULL;
+        if (smurf_evaluate(&e[i], f->model, f->test, f->train, &c, &err)) fail_msg("%s", err.message);
+    }
+    const smurf_metrics *a = smurf_evaluation_row(e[0], SMURF_ROW_SAMPLED, NULL, NULL);
+    const smurf_metrics *b = smurf_evaluation_row(e[1], SMURF_ROW_SAMPLED, NULL, NULL);
+    assert_non_null(a);
+    assert_memory_equal(a, b, sizeof *a);
+    for (int i = 0; i < 2; i++) smurf_evaluation_free(e[i]);
+}
+
+static void wrong_samplers(void **state)
+{
+    const struct fixture *f = *state;
+    smurf_eval_config c = small_eval();
+    c.sampler = "gibbs";
+    refuse(f, &c, "'gibbs': choose exact, langevin, mirror or reject");
+    static const double steps[] = {NAN, -1, 1e300, INFINITY, -INFINITY, 1e-13, 1001};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        for (size_t s = 0; smurf_sampler_name(s); s++) {
+            c = small_eval();
+            c.sampler = smurf_sampler_name(s);
+            c.step = steps[i];
+            refuse(f, &c, "give a number from 1e-12 to 1000, or 0 for the model's setting");
+        }
+    c = small_eval();
+    c.draws = 1000001;
+    refuse(f, &c, "draws is 1000001: give at most 1000000");
+    c.draws = SIZE_MAX;
+    refuse(f, &c, "draws is");
+    c = small_eval();
+    c.steps = SIZE_MAX;
+    refuse(f, &c, "steps is");
+    c = small_eval();
+    c.bootstrap = SIZE_MAX / 8;
+    refuse(f, &c, "bootstrap is");
+}
+
+/* Samplers with steps draw 100 times unless told otherwise. */
+static void samplers_with_steps(void **state)
+{
+    const struct fixture *f = *state;
+    smurf_error err;
+    for (size_t s = 0; smurf_sampler_name(s); s++) {
+        smurf_evaluation *e;
+        smurf_eval_config c = small_eval();
+        c.sampler = smurf_sampler_name(s);
+        c.steps = 5;
+        c.step = 0.01;
+        if (smurf_evaluate(&e, f->model, f->test, NULL, &c, &err)) fail_msg("%s", err.message);
+        assert_int_equal(smurf_evaluation_row(e, SMURF_ROW_SAMPLED, NULL, NULL) != NULL,
+                         smurf_sampler_has_steps(smurf_sampler_name(s)));
+        smurf_evaluation_free(e);
+    }
+}
+
+/* ---- What an evaluation owns ----------------------------------------------------------------------- */
+
+/* Everything an evaluation can be asked for, the page with names of types and the epochs included. */
+static void use(const smurf_evaluation *e, bool model)
+{
+    char path[] = "/tmp/smurf-unit-XXXXXX", text[1 << 12];
+    int fd = mkstemp(path);
+    smurf_error err;
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(smurf_evaluation_row(e, SMURF_ROW_MODEL, NULL, NULL) != NULL, model);
+    assert_true(smurf_evaluation_row(e, SMURF_ROW_RECENT, NULL, NULL)->crps > 0);
+    assert_true(smurf_evaluation_markov(e) > 0 && smurf_evaluation_mean_gap(e) > 0);
+    if (smurf_evaluation_report(e, path, NULL, &err)) fail_msg("%s", err.message);
+    FILE *page = fopen(path, "r");
+    bool named = false;
+    while (fgets(text, sizeof text, page)) named = named || strstr(text, "bid");
+    fclose(page);
+    unlink(path);
+    assert_true(named || !model);
+}
+
+/* The k-th order of three things to free: data, train, model. */
+static void free_in_order(int k, smurf_data *data, smurf_data *train, smurf_model *model)
+{
+    static const char order[6][4] = {"dtm", "dmt", "tdm", "tmd", "mdt", "mtd"};
+    for (int i = 0; i < 3; i++) switch (order[k][i]) {
+        case 'd': smurf_data_free(data); break;
+        case 't': smurf_data_free(train); break;
+        default: smurf_model_free(model);
+        }
+}
+
+static void evaluations_outlive_their_parts(void **state)
+{
+    (void)state;
+    smurf_error err;
+    for (int k = 0; k < 6; k++) {
+        smurf_data *train = words(12), *test = words(4);
+        smurf_model *model = trained(train);
+        smurf_eval_config c = small_eval();
+        c.bootstrap = 10;
+        smurf_evaluation *e, *naive;
+        if (smurf_evaluate(&e, model, test, train, &c, &err)) fail_msg("%s", err.message);
+        if (smurf_evaluate_naive(&naive, test, train, &c, &err)) fail_msg("%s", err.message);
+        free_in_order(k, test, train, model);
+        use(e, true);
+        use(naive, false);
+        smurf_evaluation_free(e);
+        smurf_evaluation_free(naive);
+    }
+}
+
+static void truths_outlive_their_process(void **state)
+{
+    (void)state;
+    smurf_error err;
+    smurf_process *process;
+    smurf_evaluation *e;
+    smurf_eval_config c = small_eval();
+    smurf_data *train = simulate("poisson", 2, 6, 8, 1), *test = simulate("poisson", 2, 3, 8, 2);
+    if (smurf_process_new(&process, "poisson", 2, NULL, 0, &err)) fail_msg("%s", err.message);
+    if (smurf_evaluate_process(&e, process, test, train, &c, &err)) fail_msg("%s", err.message);
+    smurf_process_free(process);
+    smurf_data_free(test);
+    smurf_data_free(train);
+    assert_non_null(smurf_evaluation_row(e, SMURF_ROW_MODEL, NULL, NULL));
+    smurf_evaluation_free(e);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(no_sampler_is_the_default, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(wrong_samplers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(samplers_with_steps, set_up, tear_down),
+        cmocka_unit_test(evaluations_outlive_their_parts),
+        cmocka_unit_test(truths_outlive_their_process),
+    };
+    return cmocka_run_group_tests_name("evaluate", tests, NULL, NULL);
+}
