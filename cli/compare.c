@@ -206,7 +206,9 @@ static void average_all(smurf_compared *out, const struct compared_row *row, dou
 {
     out->mean.n = row->run[0]->metrics.n;
     out->mean.sequences = row->run[0]->metrics.sequences;
-    for (size_t k = 0; metric_at(k); k++) average(out, row, metric_at(k)->at, metric_at(k)->length ? per : 1);
+    const smurf_metric *metric;
+    for (size_t k = 0; (metric = smurf_metric_at(k)); k++)
+        average(out, row, metric->offset, metric->unit == SMURF_METRIC_TIME ? per : 1);
     for (size_t k = 0; k < SMURF_LEVELS; k++) {
         average(out, row, offsetof(smurf_metrics, coverage) + k * sizeof(double), 1);
         average(out, row, offsetof(smurf_metrics, interval_length) + k * sizeof(double), per);

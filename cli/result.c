@@ -2,7 +2,6 @@
 #include "result.h"
 
 #include "json_out.h"
-#include "show_metrics.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -30,9 +29,10 @@ static void put_law(FILE *out, const struct law_result *law)
     fputs("{\"law\": ", out);
     put_string(out, law->name);
     fprintf(out, ", \"n\": %zu, \"sequences\": %zu", m->n, m->sequences);
-    for (size_t k = 0; metric_at(k); k++) {
-        fprintf(out, ",\n  \"%s\": ", metric_at(k)->name);
-        put_number(out, metric_value(m, metric_at(k), 1));
+    const smurf_metric *metric;
+    for (size_t k = 0; (metric = smurf_metric_at(k)); k++) {
+        fprintf(out, ",\n  \"%s\": ", metric->name);
+        put_number(out, smurf_metric_value(m, metric));
     }
     put_list(out, "coverage", m->coverage);
     put_list(out, "interval_length", m->interval_length);
@@ -102,9 +102,10 @@ static void read_law(struct law_result *out, const json_t *law)
     snprintf(out->name, sizeof out->name, "%s", name ? name : "");
     out->metrics.n = count(law, "n");
     out->metrics.sequences = count(law, "sequences");
-    for (size_t k = 0; metric_at(k); k++) {
-        double x = number(law, metric_at(k)->name);
-        memcpy((char *)&out->metrics + metric_at(k)->at, &x, sizeof x);
+    const smurf_metric *metric;
+    for (size_t k = 0; (metric = smurf_metric_at(k)); k++) {
+        double x = number(law, metric->name);
+        memcpy((char *)&out->metrics + metric->offset, &x, sizeof x);
     }
     read_list(law, "coverage", out->metrics.coverage);
     read_list(law, "interval_length", out->metrics.interval_length);

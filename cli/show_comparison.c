@@ -227,9 +227,10 @@ static void json_list(FILE *out, const char *name, const double *x, double per)
 /* All metrics, after what stands before them. */
 static void json_metrics(FILE *out, const smurf_metrics *m, double per, const char *comma)
 {
-    for (size_t k = 0; metric_at(k); k++) {
-        fprintf(out, "%s\"%s\": ", k ? ", " : comma, metric_at(k)->name);
-        put_number(out, metric_value(m, metric_at(k), per));
+    const smurf_metric *metric;
+    for (size_t k = 0; (metric = smurf_metric_at(k)); k++) {
+        fprintf(out, "%s\"%s\": ", k ? ", " : comma, metric->name);
+        put_number(out, metric_value(m, metric, per));
     }
 }
 

@@ -1,7 +1,4 @@
-/*
- * show_metrics.c - see show_metrics.h. A metric is one line of the table below: its name in JSON and CSV, where it is,
- * and whether it is a length of time.
- */
+/* show_metrics.c - see show_metrics.h. */
 #include "show_metrics.h"
 
 #include "json_out.h"
@@ -11,14 +8,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
-
-#define AT(field) #field, offsetof(smurf_metrics, field)
-static const struct metric metrics[] = {
-    {AT(cs), 0},   {AT(cs_all), 0},    {AT(cs_pit), 0},        {AT(cs_floor), 0},       {AT(cer), 0},   {AT(il), 1},
-    {AT(crps), 1}, {AT(pinball), 1},   {AT(spread), 1},        {AT(log_likelihood), 0}, {AT(ks), 0},    {AT(ks_p), 0},
-    {AT(acc), 0},  {AT(acc_draws), 0}, {AT(acc_true_time), 0}, {AT(type_loss), 0},      {AT(brier), 0}, {AT(ece), 0},
-};
-enum { METRICS = sizeof metrics / sizeof *metrics };
 
 /* Rows in the order of the table: their name in text and CSV, and the tail of their names in JSON. */
 static const struct {
@@ -33,16 +22,9 @@ static const struct {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-const struct metric *metric_at(size_t index)
+double metric_value(const smurf_metrics *m, const smurf_metric *metric, double per)
 {
-    return index < METRICS ? &metrics[index] : NULL;
-}
-
-double metric_value(const smurf_metrics *m, const struct metric *metric, double per)
-{
-    double x;
-    memcpy(&x, (const char *)m + metric->at, sizeof x);
-    return metric->length ? x / per : x;
+    return smurf_metric_value(m, metric) / (metric->unit == SMURF_METRIC_TIME ? per : 1);
 }
 
 static const smurf_metrics *row_of(const smurf_evaluation *e, smurf_row row)
@@ -82,20 +64,47 @@ static void cell(FILE *out, int width, int decimals, double x)
     fprintf(out, " %*s", width, text);
 }
 
+/* The columns of the table: where they are in smurf_metrics, and how wide. Skill is nowhere: it compares two laws. */
+#define AT(field) offsetof(smurf_metrics, field)
+enum { NOWHERE = sizeof(smurf_metrics) };
+static const struct {
+    size_t offset;
+    int width;
+} columns[] = {{AT(cs), 6}, {AT(cs_pit), 6},         {AT(crps), 8}, {NOWHERE, 7},          {AT(cer), 6},
+               {AT(il), 8}, {AT(log_likelihood), 8}, {AT(acc), 6},  {AT(acc_true_time), 7}};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+static const smurf_metric *metric_of(size_t column)
+{
+    const smurf_metric *metric;
+    for (size_t k = 0; (metric = smurf_metric_at(k)); k++)
+        if (metric->offset == columns[column].offset) return metric;
+    for (size_t k = 0; (metric = smurf_comparison_column(k)); k++)
+        if (metric->offset >= NOWHERE) break;
+    return metric;
+}
+
+static void text_head(FILE *out)
+{
+    fprintf(out, "%-16s", "");
+    for (size_t k = 0; k < COLUMNS; k++) fprintf(out, " %*.*s", columns[k].width, columns[k].width, metric_of(k)->head);
+    fputc('\n', out);
+}
+
+static double text_value(const smurf_evaluation *e, const struct shown *s, size_t row, size_t column)
+{
+    const smurf_metrics *m = row_of(e, rows[row].row);
+    if (columns[column].offset == NOWHERE) return 100 * skill(e, m, SMURF_ROW_RECENT);
+    bool drawn = columns[column].offset == AT(acc) && rows[row].row == SMURF_ROW_SAMPLED && isfinite(m->acc_draws);
+    return drawn ? m->acc_draws : metric_value(m, metric_of(column), s->per);
+}
+
 static void text_row(FILE *out, const smurf_evaluation *e, const struct shown *s, size_t i)
 {
     const smurf_metrics *low, *high, *m = smurf_evaluation_row(e, rows[i].row, &low, &high);
     if (!m) return;
     fprintf(out, "%-16s", rows[i].name);
-    cell(out, 6, 2, m->cs);
-    cell(out, 6, 2, m->cs_pit);
-    cell(out, 8, 4, m->crps / s->per);
-    cell(out, 7, 2, 100 * skill(e, m, SMURF_ROW_RECENT));
-    cell(out, 6, 2, m->cer);
-    cell(out, 8, 4, m->il / s->per);
-    cell(out, 8, 3, m->log_likelihood);
-    cell(out, 6, 2, rows[i].row == SMURF_ROW_SAMPLED && isfinite(m->acc_draws) ? m->acc_draws : m->acc);
-    cell(out, 7, 2, m->acc_true_time);
+    for (size_t k = 0; k < COLUMNS; k++) cell(out, columns[k].width, metric_of(k)->places, text_value(e, s, i, k));
     fputc('\n', out);
     if (!low || !isfinite(low->crps)) return;
     fprintf(out, "  90%% interval   %5.2f-%-5.2f", low->cs, high->cs);
@@ -120,8 +129,7 @@ void show_metrics(FILE *out, const smurf_evaluation *e, const struct shown *s)
     const smurf_metrics *m = row_of(e, SMURF_ROW_MODEL);
     fprintf(out, "%s on %s%s%s: %zu gaps of %zu sequences; CRPS and IL in %s\n\n", s->model, s->data,
             s->part[0] ? ", " : "", s->part, m->n, m->sequences, unit_of(s));
-    fprintf(out, "%-16s %6s %6s %8s %7s %6s %8s %8s %6s %7s\n", "", "CS%", "CSpit%", "CRPS", "skill%", "CER%", "IL",
-            "log-lik", "acc%", "at time");
+    text_head(out);
     for (size_t i = 0; i < ROWS; i++) text_row(out, e, s, i);
     if (isfinite(smurf_evaluation_markov(e)))
         fprintf(out, "%-16s %55s %6.2f\n", "naive: Markov", "", smurf_evaluation_markov(e));
@@ -153,21 +161,23 @@ static void put_member(FILE *out, const char *name, const char *tail, double x)
 static void json_row(FILE *out, const smurf_evaluation *e, const struct shown *s, size_t i, const char *tail)
 {
     const smurf_metrics *m = row_of(e, rows[i].row);
-    for (size_t k = 0; m && k < METRICS; k++)
-        put_member(out, metrics[k].name, tail, metric_value(m, &metrics[k], s->per));
+    const smurf_metric *metric;
+    for (size_t k = 0; m && (metric = smurf_metric_at(k)); k++)
+        put_member(out, metric->name, tail, metric_value(m, metric, s->per));
 }
 
 static void json_intervals(FILE *out, const smurf_evaluation *e, const struct shown *s)
 {
     const smurf_metrics *low, *high;
+    const smurf_metric *metric;
     if (!smurf_evaluation_row(e, SMURF_ROW_MODEL, &low, &high) || !low || !isfinite(low->crps)) return;
     fputs(",\n \"bootstrap\": {", out);
-    for (size_t k = 0, n = 0; k < METRICS; k++) {
-        if (!isfinite(metric_value(low, &metrics[k], 1))) continue;
-        fprintf(out, "%s\"%s\": [", n++ ? ", " : "", metrics[k].name);
-        put_number(out, metric_value(low, &metrics[k], s->per));
+    for (size_t k = 0, n = 0; (metric = smurf_metric_at(k)); k++) {
+        if (!isfinite(metric_value(low, metric, 1))) continue;
+        fprintf(out, "%s\"%s\": [", n++ ? ", " : "", metric->name);
+        put_number(out, metric_value(low, metric, s->per));
         fputs(", ", out);
-        put_number(out, metric_value(high, &metrics[k], s->per));
+        put_number(out, metric_value(high, metric, s->per));
         fputc(']', out);
     }
     fputc('}', out);
@@ -220,8 +230,9 @@ void show_metrics_json(FILE *out, const smurf_evaluation *e, const struct shown 
 
 void show_metrics_csv(FILE *out, const smurf_evaluation *e, const struct shown *s)
 {
+    const smurf_metric *metric;
     fputs("row,n,sequences,unit", out);
-    for (size_t k = 0; k < METRICS; k++) fprintf(out, ",%s", metrics[k].name);
+    for (size_t k = 0; (metric = smurf_metric_at(k)); k++) fprintf(out, ",%s", metric->name);
     for (int k = 0; k < SMURF_LEVELS; k++) fprintf(out, ",coverage_%g", smurf_levels[k]);
     fputc('\n', out);
     for (size_t i = 0; i < ROWS; i++) {
@@ -230,8 +241,8 @@ void show_metrics_csv(FILE *out, const smurf_evaluation *e, const struct shown *
         put_csv_text(out, rows[i].name);
         fprintf(out, ",%zu,%zu,", m->n, m->sequences);
         put_csv_text(out, unit_word(s));
-        for (size_t k = 0; k < METRICS; k++) {
-            double x = metric_value(m, &metrics[k], s->per);
+        for (size_t k = 0; (metric = smurf_metric_at(k)); k++) {
+            double x = metric_value(m, metric, s->per);
             if (isfinite(x))
                 fprintf(out, ",%.10g", x);
             else

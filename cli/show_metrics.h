@@ -8,15 +8,8 @@
 
 #include <stdio.h>
 
-/* The numbers of smurf_metrics by name, NULL past the last. */
-struct metric {
-    const char *name;
-    size_t at;
-    int length; /* in units of time */
-};
-const struct metric *metric_at(size_t index);
-/* One of them; lengths are divided by `per`. */
-double metric_value(const smurf_metrics *metrics, const struct metric *metric, double per);
+/* One number of smurf_metrics; lengths of time are divided by `per`. */
+double metric_value(const smurf_metrics *metrics, const smurf_metric *metric, double per);
 
 /* What the numbers are of. */
 struct shown {

@@ -502,6 +502,23 @@ typedef struct smurf_metrics {
     double interval_length[SMURF_LEVELS];
 } smurf_metrics;
 
+/* What a metric is, for tables and files. */
+typedef enum smurf_metric_unit {
+    SMURF_METRIC_PLAIN,
+    SMURF_METRIC_PERCENT,
+    SMURF_METRIC_TIME, /* the data's unit of time */
+} smurf_metric_unit;
+typedef struct smurf_metric {
+    const char *name, *head, *about; /* "cs_pit", "CSpit%", one line */
+    smurf_metric_unit unit;
+    int better;    /* 1: large values are, -1: small ones, 0: neither */
+    int places;    /* decimals to show */
+    size_t offset; /* of its double in smurf_metrics */
+} smurf_metric;
+/* All single numbers of smurf_metrics, in order; NULL past the last. */
+SMURF_API const smurf_metric *smurf_metric_at(size_t index);
+SMURF_API double smurf_metric_value(const smurf_metrics *metrics, const smurf_metric *metric);
+
 /* Samplers for evaluation by draws, by index: name and one line about each. NULL past the last; the first is the
    default. */
 SMURF_API const char *smurf_sampler_name(size_t index);
@@ -598,12 +615,9 @@ typedef struct smurf_comparison {
     size_t rows;
 } smurf_comparison;
 
-/* The columns of the table of a paper. better: 1: large values are, -1: small ones. NULL past the last. */
-typedef struct smurf_column {
-    const char *name, *head, *about;
-    int better, places;
-} smurf_column;
-SMURF_API const smurf_column *smurf_comparison_column(size_t column);
+/* The columns of the table of a paper; the last, skill, has no value of its own in smurf_metrics. NULL past the last.
+ */
+SMURF_API const smurf_metric *smurf_comparison_column(size_t column);
 /* The mean of a row in a column; its deviation in *sd unless that is NULL. NaN: there is none. */
 SMURF_API double smurf_comparison_value(const smurf_comparison *comparison, size_t row, size_t column, double *sd);
 

@@ -216,15 +216,15 @@ static void kolmogorov_smirnov(void **state)
 static void fields_by_name(void **state)
 {
     (void)state;
-    const struct metric_field *field;
+    const smurf_metric *field;
     smurf_metrics m;
     smurf_metrics_clear(&m);
     size_t count = 0;
-    for (; (field = smurf_metric_field(count)); count++) {
-        assert_true(isnan(*smurf_metric_at(&m, field)) && field->name[0] && field->about[0]);
+    for (; (field = smurf_metric_at(count)); count++) {
+        assert_true(isnan(smurf_metric_value(&m, field)) && field->name[0] && field->about[0]);
         for (size_t other = 0; other < count; other++) {
-            assert_string_not_equal(field->name, smurf_metric_field(other)->name);
-            assert_true(field->offset != smurf_metric_field(other)->offset);
+            assert_string_not_equal(field->name, smurf_metric_at(other)->name);
+            assert_true(field->offset != smurf_metric_at(other)->offset);
         }
     }
     /* every double of the struct but the two lists has a name */

@@ -77,9 +77,10 @@ static void ends_of(const smurf_metrics *each, size_t n, size_t offset, double *
 
 static void all_ends(struct row_values *row, const smurf_metrics *each, size_t n, double *room)
 {
-    const struct metric_field *field;
-    for (size_t f = 0; (field = smurf_metric_field(f)); f++)
-        ends_of(each, n, field->offset, room, smurf_metric_at(&row->low, field), smurf_metric_at(&row->high, field));
+    const smurf_metric *metric;
+    for (size_t k = 0; (metric = smurf_metric_at(k)); k++)
+        ends_of(each, n, metric->offset, room, smurf_metric_place(&row->low, metric),
+                smurf_metric_place(&row->high, metric));
     for (size_t l = 0; l < SMURF_LEVELS; l++) {
         size_t step = l * sizeof(double);
         ends_of(each, n, offsetof(smurf_metrics, coverage) + step, room, &row->low.coverage[l], &row->high.coverage[l]);

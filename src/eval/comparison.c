@@ -1,65 +1,41 @@
 /* comparison.c - laws side by side: the columns of the table, and which of them are best. */
-#include "smurf.h"
+#include "eval/metrics.h"
 
 #include <math.h>
-#include <stddef.h>
-#include <string.h>
 
-struct column {
-    smurf_column shown;
-    size_t at; /* in smurf_metrics */
-};
-#define AT(field) offsetof(smurf_metrics, field)
-/* clang-format off */
-static const struct column columns[] = {
-    {{"cs", "CS%", "calibration score: root mean square of coverage - level over 0.50 to 0.95", -1, 2}, AT(cs)},
-    {{"crps", "CRPS", "continuous ranked probability score: mean error of whole laws, in the unit of time", -1, 4}, AT(crps)},
-    {{"cer", "CER%", "|coverage - level| at 0.50", -1, 2}, AT(cer)},
-    {{"il", "IL", "mean length of the interval [0, median]; of two laws that keep their word the shorter knows more", -1, 4}, AT(il)},
-    {{"acc", "acc%", "types right, time unknown", 1, 2}, AT(acc)},
-    {{"acc_true_time", "at time%", "types right, time given", 1, 2}, AT(acc_true_time)},
-    {{"log_likelihood", "log-lik", "mean log density of the gaps", 1, 3}, AT(log_likelihood)},
-    {{"skill", "skill%", "gain in CRPS over the naive law of recent gaps", 1, 2}, 0},
-};
-/* clang-format on */
-enum { COLUMNS = sizeof columns / sizeof *columns, ACC = 4, SKILL = 7 };
+static const enum metric columns[] = {METRIC_cs,  METRIC_crps,          METRIC_cer,           METRIC_il,
+                                      METRIC_acc, METRIC_acc_true_time, METRIC_log_likelihood};
+enum { SKILL = sizeof columns / sizeof *columns };
 
-const smurf_column *smurf_comparison_column(size_t column)
+const smurf_metric *smurf_comparison_column(size_t column)
 {
-    return column < COLUMNS ? &columns[column].shown : NULL;
-}
-
-static double field(const smurf_metrics *metrics, size_t at)
-{
-    double x;
-    memcpy(&x, (const char *)metrics + at, sizeof x);
-    return x;
+    return column < SKILL ? smurf_metric_at(columns[column]) : column == SKILL ? &smurf_metric_skill : NULL;
 }
 
 double smurf_comparison_value(const smurf_comparison *comparison, size_t row, size_t column, double *sd)
 {
     const smurf_compared *r = &comparison->row[row];
-    size_t at = columns[column].at;
+    const smurf_metric *metric = smurf_comparison_column(column);
     double recent = comparison->recent_crps;
-    /* where laws were drawn from, so were types */
-    if (column == ACC && !isfinite(r->mean.acc)) at = AT(acc_draws);
-    if (column == SKILL) {
+    if (metric == &smurf_metric_skill) {
         if (sd) *sd = 100 * r->sd.crps / recent;
         return 100 * (1 - r->mean.crps / recent);
     }
-    if (sd) *sd = field(&r->sd, at);
-    return field(&r->mean, at);
+    /* where laws were drawn from, so were types */
+    if (columns[column] == METRIC_acc && !isfinite(r->mean.acc)) metric = smurf_metric_at(METRIC_acc_draws);
+    if (sd) *sd = smurf_metric_value(&r->sd, metric);
+    return smurf_metric_value(&r->mean, metric);
 }
 
 /* The row with the best mean; rows: none. */
 static size_t best_of(const smurf_comparison *c, size_t column)
 {
     size_t best = c->rows;
+    int better = smurf_comparison_column(column)->better;
     for (size_t i = 0; i < c->rows; i++) {
-        double x = smurf_comparison_value(c, i, column, NULL) * columns[column].shown.better;
+        double x = smurf_comparison_value(c, i, column, NULL) * better;
         if (!isfinite(x)) continue;
-        if (best == c->rows || x > smurf_comparison_value(c, best, column, NULL) * columns[column].shown.better)
-            best = i;
+        if (best == c->rows || x > smurf_comparison_value(c, best, column, NULL) * better) best = i;
     }
     return best;
 }

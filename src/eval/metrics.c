@@ -5,47 +5,37 @@
 #include "data/sum.h"
 #include "law/wrap.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- By name ------------------------------------------------------------------------------------- */
 
-#define FIELD(name, unit, better, about)                                                                               \
-    {                                                                                                                  \
-#name, offsetof(smurf_metrics, name), unit, about, better                                                      \
-    }
+#define ENTRY(field, head, unit, better, places, about)                                                                \
+    {#field, head, about, SMURF_METRIC_##unit, better, places, offsetof(smurf_metrics, field)},
+static const smurf_metric table[METRICS] = {SMURF_METRICS(ENTRY)};
+#undef ENTRY
 
-static const struct metric_field fields[] = {
-    FIELD(cs, "%", -1, "calibration score: miss of the coverage at levels 0.50 to 0.95"),
-    FIELD(cs_all, "%", -1, "the same at all levels"),
-    FIELD(cs_pit, "%", -1, "the same as cs, at random within a tick of the clock"),
-    FIELD(cs_floor, "%", 0, "the cs to be expected of the true law, by chance"),
-    FIELD(cer, "%", -1, "miss of the coverage at level 0.5"),
-    FIELD(il, "time", -1, "mean of the median: the length of the interval from 0 to it"),
-    FIELD(crps, "time", -1, "continuous ranked probability score"),
-    FIELD(pinball, "time", -1, "mean pinball loss over the levels"),
-    FIELD(spread, "time", -1, "sharpness: the CRPS that the laws expect of themselves"),
-    FIELD(log_likelihood, "", 1, "mean log density of the gaps"),
-    FIELD(ks, "", -1, "Kolmogorov-Smirnov distance of the PIT from uniform"),
-    FIELD(ks_p, "", 0, "the probability of a larger one, by chance"),
-    FIELD(acc, "%", 1, "types right, time unknown"),
-    FIELD(acc_draws, "%", 1, "types right by the mode of drawn types"),
-    FIELD(acc_true_time, "%", 1, "types right, time given"),
-    FIELD(type_loss, "", -1, "mean -ln of the true type's probability, time unknown"),
-    FIELD(brier, "", -1, "squared distance of the type probabilities from the truth"),
-    FIELD(ece, "%", -1, "expected calibration error of the most probable type"),
-};
+const smurf_metric smurf_metric_skill = {
+    "skill", "skill%", "gain in CRPS over the naive law of recent gaps", SMURF_METRIC_PERCENT, 1, 2, SIZE_MAX};
 
-const struct metric_field *smurf_metric_field(size_t index)
+const smurf_metric *smurf_metric_at(size_t index)
 {
-    return index < sizeof fields / sizeof *fields ? &fields[index] : NULL;
+    return index < METRICS ? &table[index] : NULL;
+}
+
+double smurf_metric_value(const smurf_metrics *metrics, const smurf_metric *metric)
+{
+    double x = NAN;
+    if (metric->offset < sizeof *metrics) memcpy(&x, (const char *)metrics + metric->offset, sizeof x);
+    return x;
 }
 
 void smurf_metrics_clear(smurf_metrics *out)
 {
     *out = (smurf_metrics){0};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) *smurf_metric_at(out, &fields[i]) = NAN;
+    for (size_t i = 0; i < METRICS; i++) *smurf_metric_place(out, &table[i]) = NAN;
     for (size_t l = 0; l < SMURF_LEVELS; l++) out->coverage[l] = out->interval_length[l] = NAN;
 }
 

@@ -6,21 +6,41 @@
 
 #include "eval/tally.h"
 
-/* A number of smurf_metrics by its name, for tables, JSON and loops over all of them. */
-struct metric_field {
-    const char *name;  /* as in smurf.h: "cs_pit" */
-    size_t offset;     /* of the double in smurf_metrics */
-    const char *unit;  /* "%"; "time": the data's unit of time; "": none */
-    const char *about; /* one line */
-    int better;        /* -1: small values are better, 1: large ones, 0: neither */
-};
+/* The metrics by number: X(field of smurf_metrics, heading, unit, which values are better, decimals, about). This is
+   the only place where they are named; whatever shows, stores or resamples metrics goes through smurf_metric_at. */
+/* clang-format off */
+#define SMURF_METRICS(X)                                                                                               \
+    X(cs, "CS%", PERCENT, -1, 2, "calibration score: root mean square of coverage - level over 0.50 to 0.95")          \
+    X(cs_all, "CSall%", PERCENT, -1, 2, "the same over all levels")                                                    \
+    X(cs_pit, "CSpit%", PERCENT, -1, 2, "calibration score with gaps spread at random within a tick of the clock")     \
+    X(cs_floor, "floor%", PERCENT, 0, 2, "calibration score to be expected of the true law, by chance")                \
+    X(cer, "CER%", PERCENT, -1, 2, "|coverage - level| at 0.50")                                                       \
+    X(il, "IL", TIME, -1, 4, "mean length of the interval [0, median]; of two laws that keep their word the shorter knows more") \
+    X(crps, "CRPS", TIME, -1, 4, "continuous ranked probability score: mean error of whole laws, in the unit of time") \
+    X(pinball, "pinball", TIME, -1, 4, "mean pinball loss over the levels")                                            \
+    X(spread, "spread", TIME, -1, 4, "sharpness: the CRPS that the laws expect of themselves")                         \
+    X(log_likelihood, "log-lik", PLAIN, 1, 3, "mean log density of the gaps")                                          \
+    X(ks, "KS", PLAIN, -1, 4, "Kolmogorov-Smirnov distance of the PIT from uniform")                                   \
+    X(ks_p, "KS p", PLAIN, 0, 3, "probability of a larger Kolmogorov-Smirnov distance, were the law true")             \
+    X(acc, "acc%", PERCENT, 1, 2, "types right, time unknown")                                                         \
+    X(acc_draws, "drawn%", PERCENT, 1, 2, "types right by the mode of drawn types")                                    \
+    X(acc_true_time, "at time%", PERCENT, 1, 2, "types right, time given")                                             \
+    X(type_loss, "type loss", PLAIN, -1, 4, "mean -ln of the true type's probability, time unknown")                   \
+    X(brier, "Brier", PLAIN, -1, 4, "squared distance of the types' probabilities from the truth")                     \
+    X(ece, "ECE%", PERCENT, -1, 2, "expected calibration error of the most probable type")
+/* clang-format on */
 
-/* NULL past the last. */
-const struct metric_field *smurf_metric_field(size_t index);
+#define METRIC_NUMBER(field, head, unit, better, places, about) METRIC_##field,
+enum metric { SMURF_METRICS(METRIC_NUMBER) METRICS };
+#undef METRIC_NUMBER
 
-static inline double *smurf_metric_at(smurf_metrics *metrics, const struct metric_field *field)
+/* What a table shows beside them: the gain in CRPS over the naive law of recent gaps, in percent. It compares two laws
+   and so is no field of smurf_metrics. */
+extern const smurf_metric smurf_metric_skill;
+
+static inline double *smurf_metric_place(smurf_metrics *metrics, const smurf_metric *metric)
 {
-    return (double *)(void *)((char *)metrics + field->offset);
+    return (double *)(void *)((char *)metrics + metric->offset);
 }
 
 /* Nothing measured: n and sequences 0, all else NaN. */

@@ -130,7 +130,7 @@ static void draw_length(struct canvas *canvas, const smurf_comparison *c, int pa
 
 static void write_cell(struct sink *sink, const smurf_comparison *c, size_t row, size_t column)
 {
-    const smurf_column *shown = smurf_comparison_column(column);
+    const smurf_metric *shown = smurf_comparison_column(column);
     smurf_mark mark = smurf_comparison_mark(c, row, column);
     double sd, x = smurf_comparison_value(c, row, column, &sd);
     smurf_sink_text(sink, mark == SMURF_MARK_BEST ? "<td class=\"best\"><b>" : "<td>");

@@ -1,40 +1,39 @@
-/* table.c - the table of metrics. A column is a line of `columns`. */
+/* table.c - the table of metrics on the page of a report. A column is a line of `columns`. */
+#include "eval/metrics.h"
 #include "report/figure.h"
 #include "report/markup.h"
 #include "report/page.h"
 
 #include <math.h>
-#include <stddef.h>
 
 enum format { PERCENT_2, PERCENT_1, SIGNIFICANT, PROBABILITY };
-struct column {
-    const char *head, *about;
-    size_t offset; /* in smurf_metrics */
+
+/* SKILL is no field of smurf_metrics and stands behind the last of them. */
+enum { SKILL = METRICS };
+static const struct column {
+    unsigned metric;
     enum format format;
     bool types; /* only where there are several */
+} columns[] = {
+    {METRIC_cs, PERCENT_2, false},
+    {METRIC_cs_pit, PERCENT_2, false},
+    {METRIC_crps, SIGNIFICANT, false},
+    {SKILL, PERCENT_1, false},
+    {METRIC_cer, PERCENT_2, false},
+    {METRIC_il, SIGNIFICANT, false},
+    {METRIC_log_likelihood, SIGNIFICANT, false},
+    {METRIC_ks_p, PROBABILITY, false},
+    {METRIC_acc, PERCENT_1, true},
+    {METRIC_acc_true_time, PERCENT_1, true},
+    {METRIC_type_loss, SIGNIFICANT, true},
+    {METRIC_brier, SIGNIFICANT, true},
+    {METRIC_ece, PERCENT_1, true},
 };
-#define FIELD(name) offsetof(smurf_metrics, name)
-static const struct column columns[] = {
-    {"CS %", "calibration score: root mean square of kept − promised over levels 50% to 95%", FIELD(cs), PERCENT_2,
-     false},
-    {"CS PIT %", "the same, with gaps spread within a step of the clock", FIELD(cs_pit), PERCENT_2, false},
-    {"CRPS", "mean error of whole laws, in the unit of time; lower is better", FIELD(crps), SIGNIFICANT, false},
-    {"skill %", "how much better in CRPS than the naive law of recent gaps", 0, PERCENT_1, false},
-    {"CER %", "|kept − promised| at 50%", FIELD(cer), PERCENT_2, false},
-    {"IL", "mean length of the 50% interval, in the unit of time", FIELD(il), SIGNIFICANT, false},
-    {"log-lik.", "mean log density of the gaps; higher is better", FIELD(log_likelihood), SIGNIFICANT, false},
-    {"KS p", "probability of a larger Kolmogorov-Smirnov distance, were the law true", FIELD(ks_p), PROBABILITY, false},
-    {"types %", "types right, time unknown", FIELD(acc), PERCENT_1, true},
-    {"at time %", "types right, time of the event given", FIELD(acc_true_time), PERCENT_1, true},
-    {"type loss", "mean −ln of the true type's probability", FIELD(type_loss), SIGNIFICANT, true},
-    {"Brier", "squared distance of the types' probabilities from the truth", FIELD(brier), SIGNIFICANT, true},
-    {"ECE %", "mean difference of sureness and success of types", FIELD(ece), PERCENT_1, true},
-};
-enum { COLUMNS = sizeof columns / sizeof *columns, SKILL_COLUMN = 3, TYPES_COLUMN = 8 };
+enum { COLUMNS = sizeof columns / sizeof *columns };
 
-static double field(const smurf_metrics *metrics, const struct column *column)
+static const smurf_metric *metric_of(size_t column)
 {
-    return *(const double *)(const void *)((const char *)metrics + column->offset);
+    return columns[column].metric == SKILL ? &smurf_metric_skill : smurf_metric_at(columns[column].metric);
 }
 
 /* Ends of intervals are given less closely than what they are around. */
@@ -56,19 +55,20 @@ static bool is_shown(const struct evaluation *evaluation, size_t column)
 static double value_of(const struct evaluation *evaluation, enum row row, size_t column)
 {
     const smurf_metrics *metrics = &evaluation->row[row].metrics;
-    if (column != SKILL_COLUMN) return field(metrics, &columns[column]);
+    if (columns[column].metric != SKILL) return smurf_metric_value(metrics, metric_of(column));
     if (!is_measured(evaluation, ROW_RECENT) || row == ROW_RECENT) return NAN;
     return 100 * (1 - metrics->crps / evaluation->row[ROW_RECENT].metrics.crps);
 }
 
-static void write_interval(struct sink *sink, const struct row_values *row, const struct column *column)
+static void write_interval(struct sink *sink, const struct row_values *row, size_t column)
 {
-    double low = field(&row->low, column), high = field(&row->high, column);
+    const smurf_metric *metric = metric_of(column);
+    double low = smurf_metric_value(&row->low, metric), high = smurf_metric_value(&row->high, metric);
     if (!isfinite(low) || !isfinite(high)) return;
     smurf_sink_text(sink, "<small>");
-    smurf_markup_text(sink, format(low, column->format, true).text);
+    smurf_markup_text(sink, format(low, columns[column].format, true).text);
     smurf_sink_text(sink, " … ");
-    smurf_markup_text(sink, format(high, column->format, true).text);
+    smurf_markup_text(sink, format(high, columns[column].format, true).text);
     smurf_sink_text(sink, "</small>");
 }
 
@@ -77,8 +77,8 @@ static void write_cell(struct sink *sink, const struct evaluation *evaluation, e
     const struct row_values *values = &evaluation->row[row];
     smurf_sink_text(sink, "<td>");
     smurf_markup_text(sink, format(value_of(evaluation, row, column), columns[column].format, false).text);
-    if (evaluation->bootstrap && column != SKILL_COLUMN) write_interval(sink, values, &columns[column]);
-    if (column == 0 && isfinite(values->metrics.cs_floor)) {
+    if (evaluation->bootstrap) write_interval(sink, values, column);
+    if (columns[column].metric == METRIC_cs && isfinite(values->metrics.cs_floor)) {
         smurf_sink_text(sink, "<small>floor ");
         smurf_markup_text(sink, smurf_fixed(values->metrics.cs_floor, 2).text);
         smurf_sink_text(sink, "</small>");
@@ -92,9 +92,9 @@ static void write_head(struct sink *sink, const struct evaluation *evaluation)
     for (size_t k = 0; k < COLUMNS; k++) {
         if (!is_shown(evaluation, k)) continue;
         smurf_sink_text(sink, "<th scope=\"col\" title=\"");
-        smurf_markup_text(sink, columns[k].about);
+        smurf_markup_text(sink, metric_of(k)->about);
         smurf_sink_text(sink, "\">");
-        smurf_markup_text(sink, columns[k].head);
+        smurf_markup_text(sink, metric_of(k)->head);
         smurf_sink_text(sink, "</th>");
     }
     smurf_sink_text(sink, "</tr></thead>\n");
@@ -116,7 +116,7 @@ static void write_markov(struct sink *sink, const struct evaluation *evaluation)
     smurf_sink_text(sink, "<tr><th scope=\"row\">most frequent successor</th>");
     for (size_t k = 0; k < COLUMNS; k++) {
         smurf_sink_text(sink, "<td>");
-        smurf_markup_text(sink, k == TYPES_COLUMN ? smurf_fixed(evaluation->acc_markov, 1).text : "–");
+        smurf_markup_text(sink, columns[k].metric == METRIC_acc ? smurf_fixed(evaluation->acc_markov, 1).text : "–");
         smurf_sink_text(sink, "</td>");
     }
     smurf_sink_text(sink, "</tr>\n");
@@ -128,9 +128,9 @@ static void write_notes(struct sink *sink, const struct evaluation *evaluation)
     for (size_t k = 0; k < COLUMNS; k++) {
         if (!is_shown(evaluation, k)) continue;
         smurf_sink_text(sink, "<div><dt>");
-        smurf_markup_text(sink, columns[k].head);
+        smurf_markup_text(sink, metric_of(k)->head);
         smurf_sink_text(sink, "</dt><dd>");
-        smurf_markup_text(sink, columns[k].about);
+        smurf_markup_text(sink, metric_of(k)->about);
         smurf_sink_text(sink, "</dd></div>\n");
     }
     smurf_sink_text(sink, "</dl><p>“floor” is the CS to be expected of the true law, by chance, on as many gaps.");
