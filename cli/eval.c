@@ -126,10 +126,11 @@ static int train_of(const struct eval_options *o, const struct dataset_options *
     int status = dataset_load(&named, o->train, &options);
     if (status) return status;
     *own = named.train;
-    *out = *own;
     smurf_data_free(named.dev);
     smurf_data_free(named.test);
-    return modelfile_match(model, *own);
+    status = modelfile_match(model, own);
+    *out = *own;
+    return status;
 }
 
 static int show(const struct eval_options *o, const smurf_evaluation *e, char **argv, const struct part *part)

@@ -26,10 +26,15 @@ int modelfile_open(smurf_model **model, char **arguments)
     return smurf_model_load(model, arguments[0], &err) ? report_error(&err) : 0;
 }
 
-int modelfile_match(const smurf_model *model, smurf_data *data)
+int modelfile_match(const smurf_model *model, smurf_data **data)
 {
     smurf_error err;
-    return data && smurf_model_match(model, data, &err) ? report_error(&err) : 0;
+    smurf_data *matched;
+    if (!*data) return 0;
+    if (smurf_model_match(model, *data, &matched, &err)) return report_error(&err);
+    smurf_data_free(*data);
+    *data = matched;
+    return 0;
 }
 
 void modelfile_types(const smurf_model *model, struct dataset_options *options)
@@ -43,8 +48,11 @@ int modelfile_read(const smurf_model *model, smurf_split *split, smurf_data **pa
     modelfile_types(model, options);
     int status = dataset_load(split, path, options);
     if (status) return status;
-    *part = modelfile_part(split, name).data;
-    return modelfile_match(model, *part);
+    const smurf_data *asked = modelfile_part(split, name).data;
+    smurf_data **own = asked == split->test ? &split->test : asked == split->dev ? &split->dev : &split->train;
+    status = modelfile_match(model, own);
+    *part = *own;
+    return status;
 }
 
 /* A file that the model was trained on was split when that was done: it is split the same way again. Windows are cut
@@ -87,9 +95,9 @@ int modelfile_load(smurf_model **model, smurf_split *split, char **arguments, st
     if (!status && !split->dev && !split->test && !options->split && !options->split_at &&
         split_again(*model, split, arguments[1], options))
         report_done("the model was trained on this file: it is split 8:1:1 as it was then");
-    if (!status) status = modelfile_match(*model, split->train);
-    if (!status) status = modelfile_match(*model, split->dev);
-    if (!status) status = modelfile_match(*model, split->test);
+    if (!status) status = modelfile_match(*model, &split->train);
+    if (!status) status = modelfile_match(*model, &split->dev);
+    if (!status) status = modelfile_match(*model, &split->test);
     if (!status) return 0;
     smurf_split_release(split);
     smurf_model_free(*model);

@@ -23,8 +23,8 @@ void modelfile_types(const smurf_model *model, struct dataset_options *options);
 /* DATA, and the part of it that is asked for, whose types are numbered as the model does. */
 int modelfile_read(const smurf_model *model, smurf_split *split, smurf_data **part, const char *path,
                    struct dataset_options *options, const char *name);
-/* Numbers the types of a data set as the model does; 0 or the exit status. */
-int modelfile_match(const smurf_model *model, smurf_data *data);
+/* Replaces a data set, unless it is NULL, by one with types numbered as the model does; 0 or the exit status. */
+int modelfile_match(const smurf_model *model, smurf_data **data);
 /* A usage error where there is no such part. */
 struct part modelfile_part(const smurf_split *split, const char *name);
 

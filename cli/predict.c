@@ -155,10 +155,13 @@ static int continue_sequence(struct desk *d, const smurf_sequence *s, size_t num
 static int take_piece(void *context, smurf_data *piece, int table, size_t from)
 {
     struct desk *d = context;
-    int status = modelfile_match(d->model, piece);
-    if (!status && !table) status = whole_data(d, piece, from);
-    for (size_t i = 0; table && !status && i < smurf_data_sequences(piece); i++)
-        status = continue_sequence(d, smurf_data_sequence(piece, i), i);
+    smurf_data *data;
+    smurf_error err;
+    if (smurf_model_match(d->model, piece, &data, &err)) return report_error(&err);
+    int status = table ? 0 : whole_data(d, data, from);
+    for (size_t i = 0; table && !status && i < smurf_data_sequences(data); i++)
+        status = continue_sequence(d, smurf_data_sequence(data, i), i);
+    smurf_data_free(data);
     return status ? status : finish_output(); /* where nobody can read on, reading on is no use */
 }
 

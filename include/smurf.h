@@ -418,9 +418,10 @@ SMURF_API const smurf_calibration *smurf_model_calibration(const smurf_model *mo
 
 /* 1 where the model was trained on these very events. */
 SMURF_API int smurf_model_trained_on(const smurf_model *model, const smurf_data *data);
-/* Numbers the types of data, read by itself, as the model does; one that the model does not know is an error, and data
-   is as it was. data must not be shared at that time. */
-SMURF_API smurf_status smurf_model_match(const smurf_model *model, smurf_data *data, smurf_error *err);
+/* A copy of data, which was read by itself, with its types numbered as the model does; the caller frees it. An event of
+   a type that the model does not know is an error. */
+SMURF_API smurf_status smurf_model_match(const smurf_model *model, const smurf_data *data, smurf_data **out,
+                                         smurf_error *err);
 
 /* Calibrates on data that training has not seen: fits the map of levels (recalibrate 1: yes, 0: no, -1: where there are
    SMURF_RECALIBRATE_GAPS gaps) and keeps one level a sequence for conformal intervals. What there was before is

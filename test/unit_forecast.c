@@ -421,13 +421,20 @@ static void types_are_matched_by_name(void **state)
     smurf_data *strange = read_text("sequence,time,type\n9,1,c\n9,2,z\n");
     smurf_data *numbers = read_text("sequence,time,type\n9,1,0\n9,2,1\n");
     smurf_model *m = trained("objective=mle epochs=1", train);
-    assert_int_equal(smurf_model_match(m, other, &err), SMURF_OK);
+    smurf_data *matched;
+    assert_int_equal(smurf_model_match(m, other, &matched, &err), SMURF_OK);
+    assert_int_equal(smurf_data_types(other), 2); /* as it was */
+    assert_int_equal(smurf_data_sequence(other, 0)->type[0], 0);
+    smurf_data_free(other); /* nothing is shared */
+    other = matched;
     assert_int_equal(smurf_data_types(other), 3);
+    assert_string_equal(smurf_data_sequence(other, 0)->name, "9");
     assert_string_equal(smurf_data_type_name(other, smurf_data_sequence(other, 0)->type[0]), "c");
     assert_string_equal(smurf_model_type_name(m, smurf_data_sequence(other, 0)->type[0]), "c");
-    assert_int_equal(smurf_model_match(m, strange, &err), SMURF_ERROR_INPUT);
+    assert_int_equal(smurf_model_match(m, strange, &matched, &err), SMURF_ERROR_INPUT);
+    assert_null(matched);
     assert_non_null(strstr(err.message, "'z' is unknown to the model"));
-    assert_int_equal(smurf_model_match(m, numbers, &err), SMURF_ERROR_INPUT);
+    assert_int_equal(smurf_model_match(m, numbers, &matched, &err), SMURF_ERROR_INPUT);
     assert_non_null(strstr(err.message, "--types words"));
     assert_true(smurf_model_trained_on(m, train) && !smurf_model_trained_on(m, other));
     smurf_model_free(m);

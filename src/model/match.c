@@ -1,9 +1,9 @@
 /*
- * match.c - numbers the types of a data set as a model does.
+ * match.c - a data set with its types numbered as a model numbers them.
  *
  * Types with names are found by name; those without are numbers already, and must be among the model's.
  */
-#include "data/data.h"
+#include "data/builder.h"
 #include "model/model_file.h"
 
 #include <stdlib.h>
@@ -45,52 +45,54 @@ static smurf_status look_up(const smurf_model *m, const smurf_data *data, uint32
     return SMURF_OK;
 }
 
-/* The model's names in place of the data's, or none. */
-static smurf_status rename_types(const smurf_model *m, smurf_data *data, smurf_error *err)
+/* For each type of the data its number in the model, and an error where an event has none. */
+static smurf_status find_places(const smurf_model *m, const smurf_data *data, uint32_t *place, smurf_error *err)
 {
-    const char **names = calloc(m->types + 1, sizeof *names);
-    if (!names) return smurf_fail_memory(err);
-    for (uint32_t k = 0; k < m->types; k++)
-        if (!(names[k] = smurf_arena_text(&data->text, m->type_name[k], strlen(m->type_name[k])))) {
-            free(names);
-            return smurf_fail_memory(err);
-        }
-    free(data->type_name);
-    data->type_name = names;
-    return SMURF_OK;
-}
-
-static smurf_status match_names(const smurf_model *m, smurf_data *data, smurf_error *err)
-{
-    uint32_t *place = malloc((data->types + 1) * sizeof *place);
-    smurf_status status = place ? look_up(m, data, place, err) : smurf_fail_memory(err);
-    for (size_t i = 0; i < data->events && !status; i++)
-        if (place[data->type[i]] == UINT32_MAX) status = unknown(m, data, data->type_name[data->type[i]], err);
-    if (!status) {
-        for (size_t i = 0; i < data->events; i++) data->type[i] = place[data->type[i]];
-        status = rename_types(m, data, err);
+    bool words = data->type_name && m->type_name;
+    if (data->events && !words && (data->type_name || m->type_name))
+        return smurf_fail(err, SMURF_ERROR_INPUT, "%s: its types are %s, those of the model %s%s", data->source,
+                          data->type_name ? "words" : "numbers", m->type_name ? "words" : "numbers",
+                          m->type_name ? " (read them as words: --types words)" : "");
+    smurf_status status = words ? look_up(m, data, place, err) : SMURF_OK;
+    for (uint32_t k = 0; k < data->types && !words; k++) place[k] = k < m->types ? k : UINT32_MAX;
+    for (size_t i = 0; i < data->events && !status; i++) {
+        if (place[data->type[i]] != UINT32_MAX) continue;
+        if (words) return unknown(m, data, data->type_name[data->type[i]], err);
+        status = smurf_fail(err, SMURF_ERROR_INPUT, "%s: type %u is unknown to the model, which knows 0 to %u",
+                            data->source, (unsigned)data->type[i], (unsigned)(m->types - 1));
     }
-    free(place);
     return status;
 }
 
-smurf_status smurf_model_match(const smurf_model *m, smurf_data *data, smurf_error *err)
+/* The sequences of data with the types at their places in the model. */
+static smurf_status copy_sequences(struct builder *b, const smurf_data *data, const uint32_t *place, smurf_error *err)
 {
     smurf_status status = SMURF_OK;
-    if (data->events == 0) {
-        if (m->type_name) status = rename_types(m, data, err);
-    } else if (data->type_name && m->type_name) {
-        status = match_names(m, data, err);
-    } else if (data->type_name || m->type_name) {
-        status = smurf_fail_at(err, data->source, 0, "its types are %s, those of the model %s%s",
-                               data->type_name ? "words" : "numbers", m->type_name ? "words" : "numbers",
-                               m->type_name ? " (read them as words: --types words)" : "");
-    } else {
-        for (size_t i = 0; i < data->events && !status; i++)
-            if (data->type[i] >= m->types)
-                status = smurf_fail_at(err, data->source, 0, "type %u is unknown to the model, which knows 0 to %u",
-                                       (unsigned)data->type[i], (unsigned)(m->types - 1));
+    for (size_t s = 0; s < data->sequences && !status; s++) {
+        const smurf_sequence *q = &data->sequence[s];
+        const struct sequence_info info = {q->origin, q->start, q->end, q->first, q->name};
+        for (size_t i = 0; i < q->length && !status; i++) {
+            status = smurf_builder_time(b, q->time[i], err);
+            if (!status) status = smurf_builder_index(b, place[q->type[i]], err);
+        }
+        if (!status) status = smurf_builder_close(b, &info, err);
     }
-    if (!status) data->types = m->types;
+    return status;
+}
+
+smurf_status smurf_model_match(const smurf_model *m, const smurf_data *data, smurf_data **out, smurf_error *err)
+{
+    *out = NULL;
+    struct builder builder = {0};
+    smurf_data known = *data; /* the same with the types of the model */
+    known.types = m->types;
+    known.type_name = (const char **)m->type_name;
+    uint32_t *place = malloc((data->types + 1) * sizeof *place);
+    smurf_status status = place ? find_places(m, data, place, err) : smurf_fail_memory(err);
+    if (!status) status = smurf_builder_inherit(&builder, &known, err);
+    if (!status) status = copy_sequences(&builder, data, place, err);
+    if (!status) status = smurf_builder_finish(&builder, out, err);
+    smurf_builder_release(&builder);
+    free(place);
     return status;
 }
