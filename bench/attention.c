@@ -14,6 +14,8 @@
 #include "op/blas.h"
 #include "op/dropout.h"
 
+#include "base/sort.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -28,12 +30,6 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Median time of one call of `work`, in rounds of some milliseconds. */
 static double median(void (*work)(void *), void *data)
 {
@@ -46,7 +42,7 @@ static double median(void (*work)(void *), void *data)
         for (int c = 0; c < calls; c++) work(data);
         round[r] = (now() - start) / calls;
     }
-    qsort(round, ROUNDS, sizeof *round, compare);
+    smurf_sort(round, ROUNDS);
     return round[ROUNDS / 2];
 }
 

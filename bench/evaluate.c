@@ -11,6 +11,8 @@
 #include "data/data.h"
 #include "op/serial.h"
 
+#include "base/sort.h"
+
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,15 +27,9 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int larger(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return a < b ? -1 : a > b;
-}
-
 static double median(double *x, size_t n)
 {
-    qsort(x, n, sizeof *x, larger);
+    smurf_sort(x, n);
     return x[n / 2];
 }
 

@@ -2,6 +2,7 @@
 #include "peer_step.h"
 
 #include "base/random.h"
+#include "base/sort.h"
 #include "train/adam.h"
 
 #include <math.h>
@@ -18,15 +19,9 @@ double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 double median(double *x, size_t n)
 {
-    qsort(x, n, sizeof *x, by_value);
+    smurf_sort(x, n);
     return x[n / 2];
 }
 

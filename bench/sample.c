@@ -12,6 +12,7 @@
 #include "law/sampler.h"
 
 #include "base/random.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -61,12 +62,6 @@ static double now(clockid_t clock)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Seconds for the draws of all laws, by the wall and by the processors. */
 static void measure(const struct sampler_class *sampler, const struct law *law, int threads, double seconds[2])
 {
@@ -81,7 +76,7 @@ static void measure(const struct sampler_class *sampler, const struct law *law, 
         for (int c = 0; c < 2; c++) round[c][r] = now(clock[c]) - start[c];
     }
     for (int c = 0; c < 2; c++) {
-        qsort(round[c], ROUNDS, sizeof *round[c], compare);
+        smurf_sort(round[c], ROUNDS);
         seconds[c] = round[c][ROUNDS / 2];
     }
 }

@@ -8,17 +8,13 @@
  */
 #include "step.h"
 
+#include "base/sort.h"
+
 struct job {
     const char *name, *preset;
     size_t types, sequences, length;
     int threads, rounds;
 };
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
 
 static void run_job(const void *job)
 {
@@ -33,7 +29,7 @@ static void run_job(const void *job)
         step_run(&step);
         seconds[r] = now() - from;
     }
-    qsort(seconds, (size_t)j->rounds, sizeof *seconds, by_value);
+    smurf_sort(seconds, (size_t)j->rounds);
     double median = seconds[j->rounds / 2];
     size_t n = step.batch.input.n;
     printf("{\"kind\":\"step\",\"name\":\"%s\",\"threads\":%d,\"events\":%zu,\"parameters\":%zu,\"seconds\":%.6f,"

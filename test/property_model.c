@@ -15,6 +15,8 @@
 #include "op/noise.h"
 #include "op/serial.h"
 
+#include "base/sort.h"
+
 enum { OBJECTIVES_TRIED = 4 };
 static const char *const objectives[OBJECTIVES_TRIED] = {"dsm", "sm", "wsm", "mle"};
 
@@ -413,12 +415,6 @@ static void test_extremes(void **state)
 
 /* ---- Random numbers -------------------------------------------------------------------------- */
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Moments within 5 standard deviations of them; Kolmogorov-Smirnov: sqrt(n) D > 2 has probability 7e-4. */
 static void test_noise_law(void **state)
 {
@@ -433,7 +429,7 @@ static void test_noise_law(void **state)
     assert_true(fabs(m[2] - 1) < 5 * sqrt(2 / n));
     assert_true(fabs(m[3]) < 5 * sqrt(15 / n));
     assert_true(fabs(m[4] - 3) < 5 * sqrt(96 / n));
-    qsort(x, N, sizeof *x, ascending);
+    smurf_sort(x, N);
     for (size_t i = 0; i < N; i++) {
         double f = 0.5 * erfc(-x[i] * M_SQRT1_2);
         d = fmax(d, fmax((double)(i + 1) / n - f, f - (double)i / n));

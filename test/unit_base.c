@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/random.h"
+#include "base/sort.h"
 #include "data/names.h"
 
 #include <errno.h>
@@ -285,16 +286,10 @@ static void bits_walk_the_counter(void **state)
 
 enum { DRAWS = 1000000 };
 
-static int ascending(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* The distance of Kolmogorov and Smirnov times sqrt(n), below 2 but once in 1500. */
 static void check_ks(double *x, double (*cdf)(double))
 {
-    qsort(x, DRAWS, sizeof *x, ascending);
+    smurf_sort(x, DRAWS);
     double worst = 0;
     for (int i = 0; i < DRAWS; i++) {
         double f = cdf(x[i]);

@@ -1,5 +1,6 @@
 /* unit_describe.c - summaries, their words and their pages; clocks, time scales and dithering. */
 #include "base/random.h"
+#include "base/sort.h"
 #include "data/builder.h"
 #include "show_summary.h"
 
@@ -125,12 +126,6 @@ static void summary_counts(void **state)
     smurf_data_free(data);
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Selection in place gives what sorting gives, with many ties, at many sizes. */
 static void summary_quantiles(void **state)
 {
@@ -143,7 +138,7 @@ static void summary_quantiles(void **state)
         for (size_t i = 0; i < n; i++) gap[i] = (double)smurf_random_below(&random, n % 3 ? 1000000 : 5);
         smurf_data *data = from_gaps(0, gap, n, NULL);
         smurf_summary s = summarise(data, NULL);
-        qsort(gap, n, sizeof *gap, compare);
+        smurf_sort(gap, n);
         for (int q = 0; q < SMURF_QUANTILES; q++) {
             double rank = (double)(n - 1) * smurf_quantile_levels[q];
             size_t k = (size_t)rank;
@@ -701,7 +696,7 @@ static void dither_is_uniform(void **state)
             assert_true(gap > 0);
             u[n++] = size == 0 ? 2 * gap : gap - size + .5;
         }
-        qsort(u, n, sizeof *u, compare);
+        smurf_sort(u, n);
         assert_true(n > MANY / 4 && u[0] > -1e-9 && u[n - 1] < 1 + 1e-9);
         for (size_t i = 0; i < n; i++) distance = fmax(distance, fabs(u[i] - ((double)i + .5) / (double)n));
         assert_true(distance < 1.95 / sqrt((double)n));

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "base/sort.h"
 #include "law/exact_table.h"
 #include "law/special.h"
 #include "law/wrap.h"
@@ -543,12 +544,6 @@ static void tables_are_monotone(void **state)
     free_exact(exact);
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* A million gaps drawn by thinning, which knows nothing of tables. */
 static void law_agrees_with_thinning(void **state)
 {
@@ -574,7 +569,7 @@ static void law_agrees_with_thinning(void **state)
     smurf_exact_build(exact, &law, EXACT_REST);
     assert_close(exact->rest, 1 - (double)n / N, 2e-3, "rest by thinning", law.hi);
     struct dist dist = smurf_exact_dist(exact);
-    qsort(draw, n, sizeof *draw, compare);
+    smurf_sort(draw, n);
     dist.class->cdf(dist.self, draw, draw, n);
     for (size_t i = 0; i < n; i++) distance = fmax(distance, fabs(draw[i] - ((double)i + 0.5) / N));
     assert_close(distance, 0, 2 / sqrt(N), "Kolmogorov-Smirnov distance", N);
@@ -1106,7 +1101,7 @@ static void empirical_laws(void **state)
     struct random random;
     smurf_random_init(&random, 13, 0);
     for (size_t i = 0; i < N; i++) x[i] = floor(20 * smurf_random_exponential(&random)) / 4; /* many are equal */
-    qsort(x, N, sizeof *x, compare);
+    smurf_sort(x, N);
     struct empirical empirical;
     struct dist dist = smurf_empirical(&empirical, x, N);
     for (int i = 0; i < N; i++) assert_close(smurf_dist_quantile(&dist, i / 100.0), x[i], 1e-12, "order statistic", i);

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "base/sort.h"
 #include "data/builder.h"
 #include "eval/bootstrap.h"
 #include "eval/evaluate.h"
@@ -591,11 +592,6 @@ static void list_gaps(struct gaps *out, const smurf_data *data)
     }
 }
 
-static int by_value(const void *a, const void *b)
-{
-    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
-}
-
 /* The law of `members` against brute force at one gap. */
 static void check_law(const struct evaluation *e, int r, size_t i, double *members, size_t n)
 {
@@ -608,7 +604,7 @@ static void check_law(const struct evaluation *e, int r, size_t i, double *membe
     assert_close(row->crps[i], first - second, 1e-12, "CRPS of a naive law");
     assert_close(row->spread[i], second, 1e-12, "spread of a naive law");
     assert_true(isfinite(row->log_density[i]) && row->log_density[i] > -100);
-    qsort(members, n, sizeof *members, by_value);
+    smurf_sort(members, n);
     for (size_t l = 0; l < SMURF_LEVELS; l++) {
         double at = smurf_levels[l] * (double)(n - 1), low = floor(at), part = at - low;
         double x = members[(size_t)low], next = members[(size_t)low + 1 < n ? (size_t)low + 1 : (size_t)low];
@@ -640,7 +636,7 @@ static void naive_laws(void **state)
     size_t known = 0;
     for (size_t i = 0; i < a.n; i++)
         if (!isnan(a.mean[i])) sorted[known++] = a.mean[i];
-    qsort(sorted, known, sizeof *sorted, by_value);
+    smurf_sort(sorted, known);
     for (size_t k = 1; k < 4; k++) edge[k - 1] = sorted[known * k / 4];
     size_t firsts = 0;
     for (size_t i = 0; i < b.n; i++) {

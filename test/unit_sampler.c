@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "base/sort.h"
 #include "law/sampler.h"
 #include "law/score_table.h"
 
@@ -263,17 +264,11 @@ static void samplers_are_the_plain_walk(void **state)
 
 /* ---- Distributions ------------------------------------------------------------------------------------------ */
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The largest distance of the draws' distribution from a CDF. By chance it is above 0.031 once in a thousand times. */
 static double distance(double *draw, size_t n, double (*cdf)(double))
 {
     double most = 0;
-    qsort(draw, n, sizeof *draw, compare);
+    smurf_sort(draw, n);
     for (size_t i = 0; i < n; i++) {
         double p = cdf(draw[i]), below = (double)i / (double)n, above = (double)(i + 1) / (double)n;
         most = fmax(most, fmax(fabs(p - below), fabs(p - above)));

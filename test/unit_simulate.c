@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "base/sort.h"
 #include "process_cases.h"
 #include "simulate/process.h"
 
@@ -64,18 +65,12 @@ static void rank_all(struct ranks *r, const struct process_case *truth, const st
     smurf_process_free(process);
 }
 
-static int by_value(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* Kolmogorov and Smirnov's sqrt(n) sup |F_n(u) - u|. Above 1.95 with probability 0.001, 2.33 with 4e-5. Sorts
  * u. */
 static double kolmogorov(double *u, size_t n)
 {
     double most = 0;
-    qsort(u, n, sizeof *u, by_value);
+    smurf_sort(u, n);
     for (size_t i = 0; i < n; i++)
         most = fmax(most, fmax(u[i] - (double)i / (double)n, (double)(i + 1) / (double)n - u[i]));
     return most * sqrt((double)n);

@@ -12,6 +12,8 @@
  */
 #include "data/data.h"
 
+#include "base/sort.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -81,12 +83,6 @@ static double last_decimal(const struct pair *pair, size_t n)
     return 0;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The gaps in ascending order: in whole units, those off the grid left out; as they are where units is 0. */
 static size_t sorted_gaps(double *x, const struct pair *pair, size_t n, double units)
 {
@@ -99,7 +95,7 @@ static size_t sorted_gaps(double *x, const struct pair *pair, size_t n, double u
             x[kept++] = rint(to * units) - rint(from * units);
         }
     }
-    qsort(x, kept, sizeof *x, compare);
+    smurf_sort(x, kept);
     return kept;
 }
 

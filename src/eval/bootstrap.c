@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "base/sort.h"
 #include "eval/measure.h"
 #include "eval/metrics.h"
 

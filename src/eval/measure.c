@@ -9,6 +9,7 @@
 #include "eval/measure.h"
 
 #include "base/random.h"
+#include "base/sort.h"
 #include "eval/metrics.h"
 #include "eval/naive.h"
 #include "law/wrap.h"
@@ -265,12 +266,6 @@ static void example_types(struct measurer *m, struct example *out, const struct 
     }
 }
 
-static int smaller_first(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return a < b ? -1 : a > b;
-}
-
 /* Points that show a law on plain and on logarithmic axes: one half where the mass is, a quarter each spread evenly and
    evenly by ratio, from the 0.2% quantile to `end`. */
 static void spread_points(const struct dist *dist, double end, double x[EXAMPLE_POINTS])
@@ -287,7 +282,7 @@ static void spread_points(const struct dist *dist, double end, double x[EXAMPLE_
         x[HALF + p] = end * t;
         x[HALF + QUARTER + p] = first * pow(end / first, t);
     }
-    qsort(x, EXAMPLE_POINTS, sizeof *x, smaller_first);
+    smurf_sort(x, EXAMPLE_POINTS);
 }
 
 void smurf_measurer_example(struct measurer *m, struct example *out, size_t event)

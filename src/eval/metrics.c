@@ -2,6 +2,7 @@
 #include "eval/metrics.h"
 
 #include "base/error.h"
+#include "base/sort.h"
 #include "data/sum.h"
 #include "law/wrap.h"
 
@@ -40,17 +41,6 @@ void smurf_metrics_clear(smurf_metrics *out)
 }
 
 /* ---- Order statistics ---------------------------------------------------------------------------- */
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return isnan(x) || isnan(y) ? (isnan(x) != 0) - (isnan(y) != 0) : (x > y) - (x < y);
-}
-
-void smurf_sort(double *value, size_t n)
-{
-    qsort(value, n, sizeof *value, by_value);
-}
 
 double smurf_sorted_spread(const double *x, size_t n)
 {

@@ -61,8 +61,6 @@ double smurf_ks_distance(double *value, size_t n);
    good to a percent from n = 5 on. */
 double smurf_ks_probability(double distance, size_t n);
 
-/* Smallest first, NaN last. */
-void smurf_sort(double *value, size_t n);
 /* E |X - X'| / 2 of the n sorted values, X and X' drawn with replacement: sum (2i - n + 1) x_i / n^2, i from 0. */
 double smurf_sorted_spread(const double *sorted, size_t n);
 

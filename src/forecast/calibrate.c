@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "base/sort.h"
 #include "data/data.h"
 #include "op/serial.h"
 
@@ -145,12 +146,6 @@ static void cross_fit(struct work *w, double *room, smurf_calibration *out)
     out->crps_after = mean_of(w->crps[1], n);
 }
 
-static int smaller_first(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return a < b ? -1 : a > b;
-}
-
 /* One gap of each sequence. Returns how many. */
 static size_t pick(const struct work *w, double *out)
 {
@@ -159,7 +154,7 @@ static size_t pick(const struct work *w, double *out)
         size_t gaps = w->offset[s + 1] - w->offset[s];
         if (gaps) out[n++] = w->level[w->offset[s] + (size_t)(draw(w, STREAM_PICK, s) * (double)gaps)];
     }
-    qsort(out, n, sizeof *out, smaller_first);
+    smurf_sort(out, n);
     return n;
 }
 

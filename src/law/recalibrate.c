@@ -18,6 +18,8 @@
  */
 #include "law/wrap.h"
 
+#include "base/sort.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -64,13 +66,6 @@ int smurf_recalibration_set(struct recalibration *map, const double level[RECALI
 /* ---- Fitting ----------------------------------------------------------------------------------------- */
 
 /* Increasing, NaN last. */
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    if (isnan(x) || isnan(y)) return isnan(x) - isnan(y);
-    return (x > y) - (x < y);
-}
-
 /* level_k, from sorted values; those on a knot count half. */
 static void shares(double *level, const double *pit, size_t n)
 {
@@ -119,7 +114,7 @@ static void raise_all(double *level)
 void smurf_recalibration_fit(struct recalibration *map, double *pit, size_t n)
 {
     double level[RECALIBRATION_KNOTS];
-    qsort(pit, n, sizeof *pit, compare);
+    smurf_sort(pit, n);
     while (n > 0 && isnan(pit[n - 1])) n--;
     shares(level, pit, n);
     if (n > 0) shrink(level, n);

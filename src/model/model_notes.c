@@ -3,6 +3,7 @@
  * of training, and calibration. All members are optional when read.
  */
 #include "base/memory.h"
+#include "base/sort.h"
 #include "data/data.h"
 #include "model/model_file.h"
 
@@ -21,12 +22,6 @@ void smurf_model_notes_release(struct model_notes *n)
 
 /* ---- Fitting --------------------------------------------------------------------------------- */
 
-static int smaller_first(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return a < b ? -1 : a > b;
-}
-
 smurf_status smurf_model_notes_fit(struct model_notes *notes, const smurf_data *train, smurf_error *err)
 {
     size_t n = 0;
@@ -35,7 +30,7 @@ smurf_status smurf_model_notes_fit(struct model_notes *notes, const smurf_data *
     for (size_t s = 0; s < train->sequences; s++)
         for (size_t i = train->sequence[s].first; i < train->sequence[s].length; i++)
             gap[n++] = train->sequence[s].time[i] - train->sequence[s].time[i - 1];
-    qsort(gap, n, sizeof *gap, smaller_first);
+    smurf_sort(gap, n);
     notes->has_marginal = n > 0;
     for (size_t k = 0; n && k < MARGINAL_LEVELS; k++) {
         double at = (double)k / (MARGINAL_LEVELS - 1) * (double)(n - 1);

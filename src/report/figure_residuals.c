@@ -1,6 +1,8 @@
 /* figure_residuals.c - -ln(1 - PIT), which the true law makes exponential, against the exponential law's quantiles. */
 #include "report/figure.h"
 
+#include "base/sort.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -20,12 +22,6 @@ static size_t panels(const struct evaluation *evaluation)
     return 0;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The PIT values that there are, sorted; NULL: out of memory. */
 static double *sorted(const double *pit, size_t n, size_t *out)
 {
@@ -33,7 +29,7 @@ static double *sorted(const double *pit, size_t n, size_t *out)
     *out = 0;
     for (size_t i = 0; copy && i < n; i++)
         if (is_probability(pit[i])) copy[(*out)++] = pit[i];
-    if (copy) qsort(copy, *out, sizeof *copy, ascending);
+    if (copy) smurf_sort(copy, *out);
     return copy;
 }
 
