@@ -8,10 +8,9 @@ import json
 import math
 import subprocess
 
-CUT = 64  # events of a sequence in the series "length, cut"
+import plot
 
-WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 240, 210, 52, 44, 10, 36  # of a panel
-COLOURS = ["#1b6ca8", "#c8553d", "#3a7d44", "#7b5ea7"]
+CUT = 64  # events of a sequence in the series "length, cut"
 
 
 def benchmark(build):
@@ -66,19 +65,6 @@ def misses(rows):
 # ---- The picture -----------------------------------------------------------------------------------
 
 
-def scale(values):
-    """Ends of a log axis with some room, and its ticks: powers of ten, or 1, 2, 5 where these are too few."""
-    low, high = math.log10(min(values)), math.log10(max(values))
-    room = 0.06 * (high - low) + 0.02
-    low, high = low - room, high + room
-    for steps in ((1,), (1, 2, 5)):
-        ticks = [step * 10.0**k for k in range(math.floor(low), math.ceil(high) + 1) for step in steps]
-        ticks = [tick for tick in ticks if low <= math.log10(tick) <= high]
-        if len(ticks) > 1:
-            break
-    return low, high, ticks
-
-
 def short(value, units):
     """A round number with the unit it reads best in."""
     for size, unit in units:
@@ -92,33 +78,10 @@ MEGABYTES = [(1e3, " GB"), (1, " MB")]
 COUNT = [(1e6, "M"), (1e3, "k"), (1, "")]
 
 
-def panel(left, top, title, axis, units, curves):
+def panel(title, axis, units, curves):
     """One small diagram, log-log; curves: (label, points)."""
-    x0, x1, across = scale([x for _, points in curves for x, _ in points])
-    y0, y1, up = scale([y for _, points in curves for _, y in points])
-    wide, high = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
-
-    def at(x, y):
-        return left + LEFT + wide * (math.log10(x) - x0) / (x1 - x0), top + TOP + high * (1 - (math.log10(y) - y0) / (y1 - y0))
-
-    out = [f'<text x="{left + LEFT}" y="{top + 14}" class="title">{title}</text>']
-    for tick in across:
-        x, y = at(tick, 10**y0)
-        out.append(f'<path d="M{x:.1f} {y:.1f}V{y - high:.1f}" class="grid"/><text x="{x:.1f}" y="{y + 14:.1f}" class="mid">{short(tick, COUNT)}</text>')
-    for tick in up:
-        x, y = at(10**x0, tick)
-        out.append(f'<path d="M{x:.1f} {y:.1f}H{x + wide:.1f}" class="grid"/><text x="{x - 5:.1f}" y="{y + 4:.1f}" class="end">{short(tick, units)}</text>')
-    out.append(f'<path d="M{left + LEFT} {top + TOP}v{high}h{wide}" class="axis"/>')
-    out.append(f'<text x="{left + LEFT + wide / 2}" y="{top + HEIGHT - 6}" class="mid">{axis}</text>')
-    for (_, points), colour in zip(curves, COLOURS):
-        places = [at(x, y) for x, y in points]
-        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-        out.append(f'<polyline points="{line}" stroke="{colour}"/>')
-        out += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{colour}"/>' for x, y in places]
-    for i, (label, _) in enumerate(curves):
-        x, y = left + LEFT + wide / 2 * (i % 2), top + 27 + 12 * (i // 2)
-        out.append(f'<text x="{x:.1f}" y="{y}" fill="{COLOURS[i]}">{label}</text>')
-    return out
+    series = [plot.Series(label, *zip(*points)) for label, points in curves]
+    return plot.Panel(title, series, x_label=axis, log_x=True, log_y=True, x_text=lambda x: short(x, COUNT), y_text=lambda y: short(y, units), names_above=True)
 
 
 def panels(rows):
@@ -129,7 +92,7 @@ def panels(rows):
         return fitted(label, curve(rows, series, field))
 
     threads = curve(rows, "threads")
-    return [
+    return [panel(*parts) for parts in (
         ("time against length", "events of one sequence", SECONDS, [fitted("attention", attention(rows)), fitted("all else", cut(rows))]),
         ("memory against length", "events of one sequence", MEGABYTES, [one("length", "slope", "memory_mb")]),
         (
@@ -143,20 +106,11 @@ def panels(rows):
         ("time against width", "width of the model", SECONDS, [one("width", "slope")]),
         ("time against batch", "sequences of 64 events", SECONDS, [one("batch", "slope")]),
         ("time against threads", "threads", SECONDS, [("wall clock", threads)]),
-    ]
+    )]
 
 
-def picture(rows, columns=4):
-    all_panels = panels(rows)
-    wide, high = columns * WIDTH + 10, -(-len(all_panels) // columns) * HEIGHT + 6
-    out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" width="{wide}" height="{high}" font-family="sans-serif" font-size="10.5" fill="#333">',
-        "<style>.title{font-weight:bold;font-size:12px}.mid{text-anchor:middle}.end{text-anchor:end}.grid{stroke:#ddd}.axis{stroke:#888;fill:none}polyline{fill:none;stroke-width:1.6}</style>",
-        f'<rect width="{wide}" height="{high}" fill="#fff"/>',
-    ]
-    for i, (title, axis, units, curves) in enumerate(all_panels):
-        out += panel(i % columns * WIDTH, i // columns * HEIGHT + 4, title, axis, units, curves)
-    return "\n".join([*out, "</svg>", ""])
+def picture(rows):
+    return plot.picture(panels(rows), columns=4, width=250, height=220)
 
 
 # ---- The section -----------------------------------------------------------------------------------

@@ -33,14 +33,21 @@ class Panel:
     y_label: str = ""
     log_x: bool = False
     log_y: bool = False
+    x_text: callable = None  # what stands at a tick; None: the number
+    y_text: callable = None
+    names_above: bool = False  # names of series between title and picture, in two columns, not to the right
 
     @property
     def labelled(self):
         return isinstance(self.series[0].x[0], str)
 
 
-def write(path, panels, columns=2, width=420, height=250):
-    """Panels side by side and below one another. Those with labels are as high as the labels need."""
+def write(path, panels, **sizes):
+    pathlib.Path(path).write_text(picture(panels, **sizes))
+
+
+def picture(panels, columns=2, width=420, height=250):
+    """Panels side by side and below one another, as SVG. Those with labels are as high as the labels need."""
     rows = [panels[i:i + columns] for i in range(0, len(panels), columns)]
     heights = [max(_height(panel, height) for panel in row) for row in rows]
     parts, y = [], 0
@@ -49,8 +56,8 @@ def write(path, panels, columns=2, width=420, height=250):
             parts.append(f'<g transform="translate({i * width},{y})">' + (_dots if panel.labelled else _lines)(panel, width, high) + "</g>")
         y += high
     wide = width * min(columns, len(panels))
-    pathlib.Path(path).write_text(f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{y}" viewBox="0 0 {wide} {y}" {FONT} font-size="11">\n'
-                                  f'<rect width="{wide}" height="{y}" fill="#ffffff"/>\n' + "\n".join(parts) + "\n</svg>\n")
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{y}" viewBox="0 0 {wide} {y}" {FONT} font-size="11">\n'
+            f'<rect width="{wide}" height="{y}" fill="#ffffff"/>\n' + "\n".join(parts) + "\n</svg>\n")
 
 
 def _height(panel, usual):
@@ -117,14 +124,16 @@ def _values(panel):
 
 def _lines(panel, width, height):
     named = any(panel.references) or any(s.name for s in panel.series)
-    left, right, top, bottom = 58, width - (90 if named else 16), 34, height - 42
+    left, right, top, bottom = 58, width - (90 if named and not panel.names_above else 16), 34, height - 42
+    if panel.names_above:
+        top += 14 * -(-len(panel.series) // 2) - 6
     across = _Axis([x for s in panel.series for x in s.x], left, right, panel.log_x)
     up = _Axis(_values(panel), bottom, top, panel.log_y)
     out = [_text(left, 18, panel.title, more=' font-weight="bold"')]
     for t in up.ticks():
-        out += [_line(left, up(t), right, up(t)), _text(left - 6, up(t) + 4, _number(t), "end", GREY)]
+        out += [_line(left, up(t), right, up(t)), _text(left - 6, up(t) + 4, (panel.y_text or _number)(t), "end", GREY)]
     for t in across.ticks():
-        out += [_line(across(t), bottom, across(t), bottom + 4, GREY), _text(across(t), bottom + 17, _number(t), "middle", GREY)]
+        out += [_line(across(t), bottom, across(t), bottom + 4, GREY), _text(across(t), bottom + 17, (panel.x_text or _number)(t), "middle", GREY)]
     out.append(_text((left + right) / 2, height - 8, panel.x_label, "middle", GREY))
     if panel.y_label:
         out.append(_text(0, 0, panel.y_label, "middle", GREY, f' transform="translate(12,{(top + bottom) / 2:.0f}) rotate(-90)"'))
@@ -142,7 +151,8 @@ def _lines(panel, width, height):
                 out.append(_line(across(x), up(low), across(x), up(high), colour))
             out.append(f'<circle cx="{across(x):.1f}" cy="{up(y):.1f}" r="2.6" fill="{colour}"/>')
         if s.name:
-            out.append(_text(right + 8, top + 10 + 15 * k, s.name, colour=colour))
+            x, y = (left + (right - left) / 2 * (k % 2), 33 + 14 * (k // 2)) if panel.names_above else (right + 8, top + 10 + 15 * k)
+            out.append(_text(x, y, s.name, colour=colour))
     return "".join(out)
 
 
