@@ -45,12 +45,12 @@ struct count {
     double flops, function[FUNCTIONS], bytes, calls;
 };
 
-enum { FLOAT = sizeof(float), BLOCK = 32, ROWS_CHUNK = 36, VECTOR = 16 };
+enum { FLOAT = sizeof(float), BLOCK = ENCODER_BLOCK };
 
 /* Points as a step has them: whole vectors. */
 static size_t filled(double points)
 {
-    return points > 1 ? ((size_t)points + VECTOR - 1) / VECTOR * VECTOR : 1;
+    return points > 1 ? op_filled((size_t)points) : 1;
 }
 
 /* Room for what ops read and write, and the step they belong to. */
@@ -125,7 +125,7 @@ static const struct op_run still = {1, 1, 1, 0};
 /* Rows are handed to the maps in these pieces. */
 static size_t pieces(const struct bench *b)
 {
-    return op_chunks(b->step.batch.input.n, ROWS_CHUNK);
+    return op_chunks(b->step.batch.input.n, ENCODER_CHUNK);
 }
 
 /* ---- Maps of the encoder ---------------------------------------------------------------------- */
@@ -247,7 +247,7 @@ static struct count norms_count(const struct shape *s)
 /* As drop_rows of encoder.c. */
 static void drop(const struct bench *b, size_t d, float *x, float *also)
 {
-    enum { PIECE = 2048 };
+    enum { PIECE = ENCODER_FACTORS };
     float factor[PIECE];
     const struct op_dropout rate = {b->step.dropout, 3};
     size_t n = b->step.batch.input.n, rows = PIECE / d;

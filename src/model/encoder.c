@@ -17,8 +17,7 @@
 
 #include <string.h>
 
-/* Rows of a chunk at least; outputs of a block of a weight's gradient. */
-enum { CHUNK = 36, BLOCK = 32 };
+enum { CHUNK = ENCODER_CHUNK, BLOCK = ENCODER_BLOCK };
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -126,7 +125,7 @@ OP_CLONES static void scale_rows(size_t r, size_t c, const real *restrict factor
  * start at multiples of 8 elements of it. */
 static void drop_rows(const struct pass *p, struct op_dropout drop, size_t i0, size_t n, size_t d, real *x, real *also)
 {
-    enum { PIECE = 2048 };
+    enum { PIECE = ENCODER_FACTORS };
     real factor[PIECE];
     if (!(drop.rate > 0)) return;
     size_t stride = (d + 7) & ~(size_t)7, columns = d < PIECE ? d : PIECE, rows = PIECE / columns;

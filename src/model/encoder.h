@@ -16,6 +16,8 @@
 #include "op/op.h"
 
 enum { GAP_UNITS = 16, LAYERS_MOST = 24 };
+/* How work is cut: rows of a chunk at least, outputs of a block of a weight's gradient, factors of dropout at once. */
+enum { ENCODER_CHUNK = 36, ENCODER_BLOCK = 32, ENCODER_FACTORS = 2048 };
 #define NORM_EPS 1e-6 /* of both norms */
 
 struct encoder_shape {

@@ -19,17 +19,9 @@
 
 enum { CHUNK = 8, CHUNKS_MOST = 16, ROWS_CHUNK = 36, TOGETHER = 16 };
 
-/* Points are filled up to whole vectors, so that none is done by itself at the end of a loop: the last one again, with
-   no weight in the loss. */
-enum { VECTOR = 16 };
-static size_t filled(size_t n)
-{
-    return (n + VECTOR - 1) / VECTOR * VECTOR;
-}
-
 static void fill_up(real *x, size_t n, real value)
 {
-    for (size_t i = n; i < filled(n); i++) x[i] = value;
+    for (size_t i = n; i < op_filled(n); i++) x[i] = value;
 }
 
 static size_t chunks_of(size_t targets)
@@ -83,7 +75,7 @@ static void lay_out(struct memory *m, const struct model *model, const struct lo
                     int threads, real *base)
 {
     size_t d = model->shape.width, half = d / 2, types = model->shape.types;
-    *m = (struct memory){.points = filled(config->objective.points + 1)};
+    *m = (struct memory){.points = op_filled(config->objective.points + 1)};
     m->encoder = take(m, base, OP(encoder_memory)(&model->shape, n, threads));
     struct head_coefficients *both[] = {&m->c, &m->d};
     for (int i = 0; i < 2; i++) {
@@ -139,7 +131,7 @@ static void time_loss(const struct pass *p, const struct target *t, const struct
     const real *a = (const real *)p->m->c.a + t->row * d, *b = (const real *)p->m->c.b + t->row * d;
     const real *w = p->slab + p->head->w;
     int order = p->objective->order(config);
-    OP(gap_head_forward)(order, d, a, b, w, p->slab[p->head->c], k->tau, filled(n), k->z, k->u, k->u1, k->u2);
+    OP(gap_head_forward)(order, d, a, b, w, p->slab[p->head->c], k->tau, op_filled(n), k->z, k->u, k->u1, k->u2);
     out->time += p->objective->loss(config, t, n, k->tau, k->u, k->u1, k->u2, k->g0, k->g1, k->g2);
     if (!p->backward) return;
     const real alpha = (real)p->config->alpha;
@@ -150,14 +142,14 @@ static void time_loss(const struct pass *p, const struct target *t, const struct
     fill_up(k->g1, n, 0);
     fill_up(k->g2, n, 0);
     OP(gap_head_backward)
-    (order, d, a, b, w, k->tau, filled(n), k->z, k->g0, k->g1, k->g2, (real *)p->m->d.a + t->row * d,
+    (order, d, a, b, w, k->tau, op_filled(n), k->z, k->g0, k->g1, k->g2, (real *)p->m->d.a + t->row * d,
      (real *)p->m->d.b + t->row * d, g->w, g->c);
 }
 
 static void type_loss(const struct pass *p, const struct target *t, const struct desk *k, size_t n,
                       const struct shared *g, struct loss *out)
 {
-    size_t all = n > 1 ? filled(n) : 1;
+    size_t all = n > 1 ? op_filled(n) : 1;
     size_t half = p->model->shape.width / 2, types = p->model->shape.types;
     const struct head_params *at = p->head;
     const real *a = (const real *)p->m->c.type_a + t->row * half, *b = (const real *)p->m->c.type_b + t->row * half;

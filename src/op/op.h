@@ -61,4 +61,12 @@ static inline size_t op_chunk_start(size_t n, size_t chunks, size_t c)
     return n * c / chunks;
 }
 
+/* n filled up to whole vectors. Points of a loss are: none is then done by itself at the end of a loop, and those
+   beyond n, copies of the last, have no weight. */
+static inline size_t op_filled(size_t n)
+{
+    enum { VECTOR = 16 };
+    return (n + VECTOR - 1) / VECTOR * VECTOR;
+}
+
 #endif
