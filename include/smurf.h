@@ -8,7 +8,10 @@
  * Conventions
  * - Functions that can fail return a smurf_status and take a smurf_error that may be NULL. On
  *   failure nothing is handed out and *out is left NULL.
- * - Handles come from the library and go back to their own `_free`, which accepts NULL.
+ * - Handles come from the library and go back to their own `_free`, which accepts NULL. A handle copies what it needs,
+ *   so that handles may be freed in any order, with two exceptions: a trainer borrows its data sets and a forecast its
+ *   model, which must outlive them. Texts and arrays that a handle gives out belong to it; texts and arrays passed to
+ *   the library are needed during the call only.
  * - A handle may be read from several threads at once; changing one needs it alone.
  * - Config structs start with their size, set by the matching `_init`, so that they can grow.
  * - The library never prints, exits or aborts, and does not depend on the locale.

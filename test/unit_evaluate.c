@@ -1,5 +1,6 @@
 /*
- * unit_evaluate.c - the public face of evaluations: what a config may say, and what an evaluation owns.
+ * unit_evaluate.c - the public face of evaluations: what a config may say, what an evaluation owns; and what other
+ * handles own.
  *
  * Run it with AddressSanitizer or valgrind to see uses of freed memory: meson setup -Db_sanitize=address,undefined.
  */
@@ -213,6 +214,69 @@ static void truths_outlive_their_process(void **state)
     smurf_evaluation_free(e);
 }
 
+/* ---- What other handles own -------------------------------------------------------------------------- */
+
+static void parts_outlive_the_whole(void **state)
+{
+    (void)state;
+    smurf_error err;
+    smurf_split split;
+    smurf_data *data = words(12), *cut, *spread;
+    smurf_moment at = {6, 0};
+    if (smurf_split_by_time(&split, data, at, at, &err)) fail_msg("%s", err.message);
+    if (smurf_data_window(&cut, data, 2, 1, &err)) fail_msg("%s", err.message);
+    if (smurf_data_dither(&spread, data, 0.1, 1, &err)) fail_msg("%s", err.message);
+    smurf_data_free(data);
+    const smurf_data *all[] = {split.train, split.test, cut, spread};
+    for (size_t i = 0; i < 4; i++) {
+        const smurf_sequence *s = smurf_data_sequence(all[i], 0);
+        assert_string_equal(s->name, "0");
+        assert_string_equal(smurf_data_type_name(all[i], s->type[0]), "bid");
+        assert_string_equal(smurf_data_source(all[i]), "text");
+    }
+    smurf_split_release(&split);
+    smurf_data_free(cut);
+    smurf_data_free(spread);
+}
+
+static void futures_and_laws_stand_alone(void **state)
+{
+    (void)state;
+    smurf_error err;
+    smurf_data *train = words(12);
+    smurf_model *model = trained(train);
+    smurf_forecast *forecast;
+    smurf_futures *futures;
+    smurf_futures_config config;
+    smurf_futures_config_init(&config);
+    config.paths = 3;
+    config.events = 2;
+    config.threads = 1;
+    if (smurf_forecast_new(&forecast, model, 0, &err)) fail_msg("%s", err.message);
+    if (smurf_forecast_read(forecast, smurf_data_sequence(train, 0), 4, &err)) fail_msg("%s", err.message);
+    smurf_data_free(train);
+    if (smurf_forecast_futures(forecast, &config, &futures, &err)) fail_msg("%s", err.message);
+    smurf_forecast_free(forecast);
+    smurf_model_free(model);
+    const double *time;
+    const uint32_t *type;
+    assert_int_equal(smurf_futures_path(futures, 2, &time, &type), 2);
+    assert_true(time[1] > 0 && type[1] < 2);
+    smurf_futures_free(futures);
+
+    smurf_process *process;
+    smurf_law *law;
+    smurf_data *data = simulate("hawkes", 2, 1, 8, 1);
+    double gap = 0.5, intensity;
+    if (smurf_process_new(&process, "hawkes", 2, NULL, 0, &err)) fail_msg("%s", err.message);
+    if (smurf_process_law(&law, process, smurf_data_sequence(data, 0), 4, &err)) fail_msg("%s", err.message);
+    smurf_process_free(process);
+    smurf_data_free(data);
+    smurf_law_intensity(law, &gap, &intensity, 1);
+    assert_true(intensity > 0);
+    smurf_law_free(law);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,6 +285,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(samplers_with_steps, set_up, tear_down),
         cmocka_unit_test(evaluations_outlive_their_parts),
         cmocka_unit_test(truths_outlive_their_process),
+        cmocka_unit_test(parts_outlive_the_whole),
+        cmocka_unit_test(futures_and_laws_stand_alone),
     };
     return cmocka_run_group_tests_name("evaluate", tests, NULL, NULL);
 }
