@@ -8,6 +8,7 @@
 #include "eval/naive.h"
 
 #include "base/error.h"
+#include "base/sort.h"
 #include "data/data.h"
 #include "data/sum.h"
 #include "eval/metrics.h"

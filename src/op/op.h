@@ -77,8 +77,7 @@ static inline size_t op_chunk_start(size_t n, size_t chunks, size_t c)
    beyond n, copies of the last, have no weight. */
 static inline size_t op_filled(size_t n)
 {
-    enum { VECTOR = 16 };
-    return (n + VECTOR - 1) / VECTOR * VECTOR;
+    return (n + 15) & ~(size_t)15;
 }
 
 #endif
