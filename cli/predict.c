@@ -95,10 +95,10 @@ static int whole_sequence(struct desk *d, const smurf_sequence *s, size_t number
     return 0;
 }
 
-static int whole_data(struct desk *d, const smurf_data *data, size_t from)
+static int whole_data(struct desk *d, const smurf_data *data)
 {
     if (!d->any) d->q.name_width = show_name_width(data);
-    for (size_t i = from; i < smurf_data_sequences(data); i++) {
+    for (size_t i = 0; i < smurf_data_sequences(data); i++) {
         int status = whole_sequence(d, smurf_data_sequence(data, i), d->unnamed++);
         if (status) return status;
         if (terminal_stopped()) return stopped();
@@ -152,13 +152,13 @@ static int continue_sequence(struct desk *d, const smurf_sequence *s, size_t num
     return 0;
 }
 
-static int take_piece(void *context, smurf_data *piece, int table, size_t from)
+static int take_piece(void *context, smurf_data *piece, int table)
 {
     struct desk *d = context;
     smurf_data *data;
     smurf_error err;
     if (smurf_model_match(d->model, piece, &data, &err)) return report_error(&err);
-    int status = table ? 0 : whole_data(d, data, from);
+    int status = table ? 0 : whole_data(d, data);
     for (size_t i = 0; table && !status && i < smurf_data_sequences(data); i++)
         status = continue_sequence(d, smurf_data_sequence(data, i), i);
     smurf_data_free(data);
@@ -269,7 +269,7 @@ static int predict(const struct predict_options *o, smurf_model *model, char **a
     } else if (!status) {
         smurf_data *own;
         status = modelfile_read(model, &split, &own, argv[1], &data, o->part);
-        if (!status) status = whole_data(&d, own, 0);
+        if (!status) status = whole_data(&d, own);
     }
     if (!status && d.q.format == SHOW_CSV) show_header(&d);
     terminal_clear();
