@@ -75,10 +75,10 @@ static void train(struct step *step, long steps)
 static float *noise_of(const struct step *step)
 {
     const struct op_run run = step_noise(step);
-    size_t points = step->config.objective.points;
+    size_t points = step->train.loss.objective.points;
     float *tau = step_memory(step->targets * points * sizeof *tau);
     for (size_t i = 0; i < step->targets; i++)
-        smurf_objective_dsm_f32.place(&step->config.objective, &run, &step->target[i], points, tau + i * points);
+        smurf_objective_dsm_f32.place(&step->train.loss.objective, &run, &step->target[i], points, tau + i * points);
     return tau;
 }
 
@@ -88,7 +88,7 @@ static void write_all(struct step *step, const struct peer_case *c, const char *
     struct arena arena = {0};
     smurf_error err;
     char settings[512];
-    size_t n = step->model.params.count, points = step->config.objective.points;
+    size_t n = step->model.params.count, points = step->train.loss.objective.points;
     float *tau = noise_of(step);
     const struct encoder_shape *s = &step->model.shape;
     snprintf(settings, sizeof settings,
@@ -96,9 +96,9 @@ static void write_all(struct step *step, const struct peer_case *c, const char *
              "\"dropout\": %g, \"sigma\": %g, \"alpha\": %g, \"smoothing\": %g, \"together\": %zu, \"laws\": %d, "
              "\"draws\": %d, \"step\": %g, \"start\": [%.17g, %.17g]}",
              s->types, s->width, s->heads, s->head_width, s->layers, s->inner, step->dropout,
-             step->config.objective.sigma[0], step->config.alpha, step->config.smoothing, c->together, LAWS, DRAWS,
-             c->step, -log(0.95) * STEP_MEAN_GAP, -log(0.05) * STEP_MEAN_GAP);
-    must(smurf_model_list(&step->model, step->weight, "weight.", tensor, &arena, &err), &err);
+             step->train.loss.objective.sigma[0], step->train.loss.alpha, step->train.loss.smoothing, c->together, LAWS,
+             DRAWS, c->step, -log(0.95) * STEP_MEAN_GAP, -log(0.05) * STEP_MEAN_GAP);
+    must(smurf_model_list(&step->model, step->train.slab[SLAB_WEIGHT], "weight.", tensor, &arena, &err), &err);
     tensor[n++] = (struct tensor){"length", TENSOR_U64, 1, {step->sequences}, step->length};
     tensor[n++] = (struct tensor){"type", TENSOR_U32, 1, {step->events}, step->type};
     tensor[n++] = (struct tensor){"time", TENSOR_F64, 1, {step->events}, step->time};
@@ -108,7 +108,7 @@ static void write_all(struct step *step, const struct peer_case *c, const char *
     free(tau);
     struct loss loss = step_loss(step);
     printf("{\"time\": %.9g, \"type\": %.9g, \"norm\": %.9g}\n", loss.time, loss.type,
-           smurf_gradient_norm(step->model.params.total, step->gradient, step->threads));
+           smurf_gradient_norm(step->model.params.total, step->train.slab[SLAB_GRADIENT], step->train.threads));
 }
 
 /* ---- Laws ------------------------------------------------------------------------------------ */
@@ -123,13 +123,13 @@ struct laws {
 static void laws_open(struct laws *l, const struct step *step)
 {
     size_t n = step->events, *offset = step_memory((step->sequences + 1) * sizeof *offset);
-    const double sigma = step->config.objective.sigma[0];
+    const double sigma = step->train.loss.objective.sigma[0];
     double longest = 0;
     for (size_t i = 0; i < step->targets; i++) longest = fmax(longest, step->target[i].gap);
     for (size_t q = 0; q < step->sequences; q++) offset[q + 1] = offset[q] + step->length[q];
     *l = (struct laws){.n = n};
     l->model.model = step->model;
-    l->model.slab = step->weight;
+    l->model.slab = step->train.slab[SLAB_WEIGHT];
     l->model.types = (uint32_t)step->model.shape.types;
     strcpy(l->model.config.objective, "dsm");
     l->model.config.sigma[0] = sigma;
@@ -159,10 +159,10 @@ static void langevin(const struct step *step, const struct peer_case *c, long st
     struct sampler_config config = {.steps = (size_t)steps,
                                     .step = c->step,
                                     .start = {-log(0.95) * STEP_MEAN_GAP, -log(0.05) * STEP_MEAN_GAP},
-                                    .denoise = step->config.objective.sigma[0],
+                                    .denoise = step->train.loss.objective.sigma[0],
                                     .seed = 1};
     double from = now();
-#pragma omp parallel num_threads(step->threads)
+#pragma omp parallel num_threads(step->train.threads)
     {
         struct law_desk desk;
         smurf_error err;
@@ -188,7 +188,7 @@ static void exact(const struct step *step, long passes)
     double check = 0;
     laws_open(&laws, step);
     double from = now();
-#pragma omp parallel num_threads(step->threads) reduction(+ : check)
+#pragma omp parallel num_threads(step->train.threads) reduction(+ : check)
     {
         struct law_desk desk;
         smurf_error err;

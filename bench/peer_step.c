@@ -2,7 +2,6 @@
 #include "peer_step.h"
 
 #include "base/random.h"
-#include "train/adam.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -97,37 +96,33 @@ static void make_batches(struct step *s, size_t together)
 void step_open(struct step *s, const struct encoder_shape *shape, const struct loss_config *config, double dropout,
                const size_t *length, size_t sequences, size_t together, int threads)
 {
-    *s = (struct step){
-        .config = *config, .dropout = dropout, .length = length, .sequences = sequences, .threads = threads};
-    s->config.objective.class = &smurf_objective_dsm_f32;
+    struct loss_config loss = *config;
+    size_t largest = 0;
+    *s = (struct step){.dropout = dropout, .length = length, .sequences = sequences};
+    loss.objective.class = &smurf_objective_dsm_f32;
     smurf_model_init_f32(&s->model, &smurf_model_smurf_f32, shape, PARAM_INTENSITY);
     make_batches(s, together);
-    size_t n = s->model.params.total, largest = 0;
-    double *start = step_memory(n * sizeof *start);
-    float **slab[] = {&s->weight, &s->gradient, &s->moment1, &s->moment2};
-    for (int i = 0; i < 4; i++) *slab[i] = step_memory(n * sizeof **slab[i]);
-    smurf_params_start(&s->model.params, 1, start);
-    for (size_t i = 0; i < n; i++) s->weight[i] = (float)start[i];
-    free(start);
     for (size_t b = 0; b < s->batches; b++)
         if (s->batch[b].input.n > largest) largest = s->batch[b].input.n;
-    s->memory = step_memory(smurf_smurf_loss_memory_f32(&s->model, config, largest, threads) * sizeof *s->memory);
+    if (smurf_train_step_init(&s->train, &s->model, &loss, 0, largest, threads, 1, NULL)) {
+        fprintf(stderr, "bench: not enough memory\n");
+        exit(1);
+    }
 }
 
 struct op_run step_noise(const struct step *s)
 {
-    return (struct op_run){.threads = s->threads, .seed = 1, .step = s->done};
+    return (struct op_run){.threads = s->train.threads, .seed = 1, .step = s->done};
 }
 
 size_t step_run(struct step *s)
 {
-    size_t n = s->model.params.total;
+    double norm;
     struct op_run run = step_noise(s);
     const struct batch *batch = &s->batch[s->done++ % s->batches];
-    memset(s->gradient, 0, n * sizeof *s->gradient);
     run.dropout = s->dropout;
-    smurf_smurf_loss_f32(&run, &s->model, &s->config, s->weight, batch, s->memory, s->gradient);
-    smurf_adam_step(n, s->done, 1e-4, 1, s->gradient, s->moment1, s->moment2, s->weight, s->threads);
+    smurf_train_step_gradient(&s->train, &run, batch, &norm);
+    smurf_train_step_update(&s->train, s->done, 1e-4, 1, 0);
     return batch->input.n;
 }
 
@@ -135,12 +130,10 @@ struct loss step_loss(struct step *s)
 {
     const struct op_run run = step_noise(s);
     struct loss sum = {0};
-    memset(s->gradient, 0, s->model.params.total * sizeof *s->gradient);
+    memset(s->train.slab[SLAB_GRADIENT], 0, s->model.params.total * sizeof(float));
     for (size_t b = 0; b < s->batches; b++) {
-        struct loss part =
-            smurf_smurf_loss_f32(&run, &s->model, &s->config, s->weight, &s->batch[b], s->memory, s->gradient);
-        sum.time += part.time;
-        sum.type += part.type;
+        struct loss part = smurf_train_step_add(&s->train, &run, &s->batch[b]);
+        loss_add(&sum, &part);
     }
     return sum;
 }

@@ -7,13 +7,14 @@
 #define SMURF_BENCH_PEER_STEP_H
 
 #include "model/smurf_class.h"
+#include "train/step.h"
 
 #define STEP_MEAN_GAP 0.8
 
 /* Sequences end to end, dealt into batches in their order; the state of training. */
 struct step {
     struct model model;
-    struct loss_config config;
+    struct train_step train;
     double dropout;
     const size_t *length; /* (sequences), the caller's */
     size_t sequences, events, targets;
@@ -22,9 +23,6 @@ struct step {
     struct target *target; /* (targets): rows count from the start of their batch */
     struct batch *batch;
     size_t batches;
-    float *weight, *gradient, *moment1, *moment2;
-    float *memory;
-    int threads;
     uint64_t done; /* steps */
 };
 
@@ -33,7 +31,7 @@ void step_open(struct step *step, const struct encoder_shape *shape, const struc
                const size_t *length, size_t sequences, size_t together, int threads);
 /* Denoising score matching on the next batch, and Adam. Returns its events. */
 size_t step_run(struct step *step);
-/* The loss of all batches with the noise of the coming step, without dropout, and its gradient in step->gradient. */
+/* The loss of all batches with the noise of the coming step, without dropout, and its gradient in SLAB_GRADIENT. */
 struct loss step_loss(struct step *step);
 /* The run that the noise of the coming step is a function of. */
 struct op_run step_noise(const struct step *step);

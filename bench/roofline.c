@@ -22,6 +22,7 @@
 #include "op/linear.h"
 #include "op/norm.h"
 #include "op/type_head.h"
+#include "train/adam.h"
 
 /* ---- Shapes ---------------------------------------------------------------------------------- */
 
@@ -86,7 +87,7 @@ static void bench_open(struct bench *b, const struct preset *p)
     const struct encoder_shape *e = &b->step.model.shape;
     struct target first = b->step.batch.target[0];
     size_t n = b->step.batch.input.n, hw = e->heads * e->head_width, widest = e->inner;
-    size_t points = b->step.loss.objective.class->count(&b->step.loss.objective, &first);
+    size_t points = b->step.train.loss.objective.class->count(&b->step.train.loss.objective, &first);
     double length = (double)p->length;
     b->shape = (struct shape){.n = (double)n,
                               .targets = (double)b->step.batch.targets,
@@ -100,7 +101,7 @@ static void bench_open(struct bench *b, const struct preset *p)
                               .points = (double)points,
                               .type_points = c.type_at_truth ? 1 : (double)points,
                               .params = (double)b->step.model.params.total,
-                              .slope = b->step.loss.objective.class->order(&b->step.loss.objective) > 0,
+                              .slope = b->step.train.loss.objective.class->order(&b->step.train.loss.objective) > 0,
                               .gelu = e->activation == ACTIVATION_GELU,
                               .gap_feature = e->gap_feature,
                               .averaged = b->step.average > 0};
@@ -143,7 +144,8 @@ static void one_map(struct bench *b, size_t in, size_t out, const float *w, cons
     }
     for (size_t from = 0; from < out; from += BLOCK)
         smurf_linear_gradient_f32(n, in, out, b->x, b->u, from, from + BLOCK < out ? from + BLOCK : out,
-                                  b->step.gradient, bias ? b->step.gradient + in * out : NULL);
+                                  b->step.train.slab[SLAB_GRADIENT],
+                                  bias ? b->step.train.slab[SLAB_GRADIENT] + in * out : NULL);
 }
 
 static void maps(void *data)
@@ -232,7 +234,8 @@ static void norms(void *data)
     for (size_t i = 0; i < 2 * b->step.model.shape.layers; i++) {
         smurf_norm_forward_f32(n, d, NORM_EPS, b->x, b->w, b->w, b->y);
         smurf_norm_backward_f32(n, d, NORM_EPS, b->x, b->w, b->u, b->v);
-        smurf_norm_gradient_f32(n, d, NORM_EPS, b->x, b->u, b->step.gradient, b->step.gradient + d);
+        smurf_norm_gradient_f32(n, d, NORM_EPS, b->x, b->u, b->step.train.slab[SLAB_GRADIENT],
+                                b->step.train.slab[SLAB_GRADIENT] + d);
     }
 }
 
@@ -291,7 +294,8 @@ static void head_maps(void *data)
         size_t i = op_chunk_start(n, chunks, c), rows = op_chunk_start(n, chunks, c + 1) - i;
         smurf_head_backward_f32(at, b->w, d, i, rows, &b->c, &b->g, b->v);
     }
-    for (int which = 0; which < 4; which++) smurf_head_gradient_f32(at, d, n, which, b->x, &b->g, b->step.gradient);
+    for (int which = 0; which < 4; which++)
+        smurf_head_gradient_f32(at, d, n, which, b->x, &b->g, b->step.train.slab[SLAB_GRADIENT]);
 }
 
 static struct count head_maps_count(const struct shape *s)
@@ -335,11 +339,11 @@ static void type_head(void *data)
     double right;
     for (size_t i = 0; i < b->step.batch.targets; i++) {
         smurf_type_head_forward_f32(types, half, a + i * half, c + i * half, b->w, b->w, b->tau, n, b->h, b->logits);
-        smurf_type_head_loss_f32(types, n, (size_t)b->shape.type_points, 1, b->step.loss.smoothing, 1, b->logits,
+        smurf_type_head_loss_f32(types, n, (size_t)b->shape.type_points, 1, b->step.train.loss.smoothing, 1, b->logits,
                                  &right);
         smurf_type_head_backward_f32(types, half, a + i * half, b->w, b->tau, n, b->h, b->logits, b->dh,
-                                     (float *)b->g.type_a + i * half, (float *)b->g.type_b + i * half, b->step.gradient,
-                                     b->z);
+                                     (float *)b->g.type_a + i * half, (float *)b->g.type_b + i * half,
+                                     b->step.train.slab[SLAB_GRADIENT], b->z);
     }
 }
 
@@ -358,12 +362,13 @@ static struct count type_head_count(const struct shape *s)
 static void objective(void *data)
 {
     struct bench *b = data;
-    const struct objective_config *config = &b->step.loss.objective;
+    const struct objective_config *config = &b->step.train.loss.objective;
     size_t n = (size_t)b->shape.points;
     for (size_t i = 0; i < b->step.batch.targets; i++) {
         const struct target *t = &b->step.batch.target[i];
-        b->step.loss.objective.class->place(config, &still, t, n, b->tau);
-        b->step.loss.objective.class->loss(config, t, n, b->tau, b->at[0], b->at[1], NULL, b->at[2], b->at[3], NULL);
+        b->step.train.loss.objective.class->place(config, &still, t, n, b->tau);
+        b->step.train.loss.objective.class->loss(config, t, n, b->tau, b->at[0], b->at[1], NULL, b->at[2], b->at[3],
+                                                 NULL);
     }
 }
 
@@ -385,7 +390,7 @@ static void encodings(void *data)
     struct bench *b = data;
     const struct encoder_input *in = &b->step.batch.input;
     size_t d = b->step.model.shape.width;
-    float dh[GAP_UNITS], *to = b->step.gradient;
+    float dh[GAP_UNITS], *to = b->step.train.slab[SLAB_GRADIENT];
     smurf_temporal_forward_f32(in->n, d, in->time, b->y);
     smurf_embed_forward_f32(in->n, d, in->type, b->w, b->v);
     smurf_embed_gradient_f32(in->n, d, in->type, b->u, to);
@@ -410,10 +415,10 @@ static void update(void *data)
     struct bench *b = data;
     struct step *s = &b->step;
     size_t n = s->model.params.total;
-    memset(s->gradient, 0, n * sizeof *s->gradient);
-    double norm = smurf_gradient_norm(n, s->gradient, 1);
-    smurf_adam_step(n, ++s->done, 1e-4, norm > 1 ? 0.5 : 1, s->gradient, s->first, s->second, s->weight, 1);
-    if (s->average > 0) smurf_average_step(n, s->average, s->weight, s->mean, 1);
+    float *gradient = s->train.slab[SLAB_GRADIENT];
+    memset(gradient, 0, n * sizeof *gradient);
+    double norm = smurf_gradient_norm(n, gradient, 1);
+    smurf_train_step_update(&s->train, ++s->done, 1e-4, norm > 1 ? 0.5 : 1, s->average);
 }
 
 /* Gradients set to zero and read for the norm; g, m, v, w read and three of them written; the average. */

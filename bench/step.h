@@ -9,8 +9,7 @@
 #define SMURF_BENCH_STEP_H
 
 #include "op/serial.h"
-#include "train/adam.h"
-#include "model/model_class.h"
+#include "train/step.h"
 #include "model/smurf_class.h"
 
 #include <math.h>
@@ -61,13 +60,11 @@ static inline smurf_settings settings_of(const char *preset)
 
 struct step {
     struct model model;
-    struct loss_config loss;
+    struct train_step train;
     struct batch batch;
     double average; /* decay; 0: none */
     double dropout;
-    int threads;
     uint64_t done;
-    float *weight, *gradient, *first, *second, *mean, *memory;
 };
 
 /* `sequences` of `length` events each; every event but the first of each is predicted. */
@@ -101,32 +98,20 @@ static inline void step_open(struct step *s, const smurf_settings *c, size_t typ
                                         .inner = c->inner,
                                         .activation = c->relu ? ACTIVATION_RELU : ACTIVATION_GELU,
                                         .gap_feature = c->gap_feature != 0};
-    *s = (struct step){.batch = random_batch(types, sequences, length),
-                       .average = c->average,
-                       .dropout = c->dropout,
-                       .threads = threads};
-    smurf_loss_config(&s->loss, c, 0);
+    struct loss_config loss;
+    *s = (struct step){.batch = random_batch(types, sequences, length), .average = c->average, .dropout = c->dropout};
+    smurf_loss_config(&loss, c, 0);
     smurf_model_init_f32(&s->model, smurf_model_class_named_f32(c->model), &shape, PARAM_INTENSITY);
-    size_t n = s->model.params.total, bytes = n * sizeof(float);
-    float **slab[] = {&s->weight, &s->gradient, &s->first, &s->second, &s->mean};
-    for (size_t i = 0; i < (s->average > 0 ? 5 : 4); i++) *slab[i] = memset(room(bytes), 0, bytes);
-    double *start = room(n * sizeof *start);
-    smurf_params_start(&s->model.params, 1, start);
-    for (size_t i = 0; i < n; i++) s->weight[i] = (float)start[i];
-    free(start);
-    size_t events = s->batch.input.n;
-    s->memory = room(s->model.class->loss_memory(&s->model, &s->loss, events, threads) * sizeof(float));
+    unsigned more = s->average > 0 ? 1u << SLAB_AVERAGE : 0;
+    if (smurf_train_step_init(&s->train, &s->model, &loss, more, s->batch.input.n, threads, 1, NULL)) exit(1);
 }
 
 static inline void step_run(struct step *s)
 {
-    size_t n = s->model.params.total;
-    struct op_run run = {s->threads, 1, ++s->done, s->dropout};
-    memset(s->gradient, 0, n * sizeof *s->gradient);
-    s->model.class->loss(&run, &s->model, &s->loss, s->weight, &s->batch, s->memory, s->gradient);
-    double norm = smurf_gradient_norm(n, s->gradient, s->threads), factor = norm > 1 ? 1 / norm : 1;
-    smurf_adam_step(n, s->done, 1e-4, factor, s->gradient, s->first, s->second, s->weight, s->threads);
-    if (s->average > 0) smurf_average_step(n, s->average, s->weight, s->mean, s->threads);
+    double norm;
+    struct op_run run = {s->train.threads, 1, ++s->done, s->dropout};
+    smurf_train_step_gradient(&s->train, &run, &s->batch, &norm);
+    smurf_train_step_update(&s->train, s->done, 1e-4, norm > 1 ? 1 / norm : 1, s->average);
 }
 
 /* Runs `work(job)` in a process of its own, so that its peak of memory is its own; leaves the program if it fails. */

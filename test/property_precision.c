@@ -31,7 +31,7 @@ static void twin_init(struct twin *twin, smurf_trainer *t)
     *twin = (struct twin){.trainer = t, .weights = n};
     twin->gap = model_case_room(t->train.longest_batch_events, sizeof *twin->gap);
     for (int i = 0; i < 4; i++) *slab[i] = model_case_room(n, sizeof **slab[i]);
-    for (size_t i = 0; i < n; i++) twin->w[i] = (double)t->slab[SLAB_WEIGHT][i];
+    for (size_t i = 0; i < n; i++) twin->w[i] = (double)t->step.slab[SLAB_WEIGHT][i];
 }
 
 static void twin_release(struct twin *twin)
@@ -47,7 +47,7 @@ static struct model_case last_batch(const struct twin *twin)
     struct batch batch = smurf_feed_fill(&t->train, t->at.next - 1, room);
     for (size_t i = 0; i < batch.input.n; i++) twin->gap[i] = (double)room->gap[i];
     return (struct model_case){.model = t->frame->model,
-                               .config = t->loss,
+                               .config = t->step.loss,
                                .objective = t->frame->config.objective,
                                .dropout = t->frame->config.dropout,
                                .slab = twin->w,
@@ -80,7 +80,7 @@ static double twin_step(struct twin *twin)
     struct model_case batch = last_batch(twin);
     struct loss sum = smurf_number_type_f64.loss(&batch, &run, NULL, twin->g);
     adam(twin, (double)t->at.step, smurf_schedule_rate(&t->frame->config, t->at.epoch + 1, t->at.step, 0));
-    return (t->loss.alpha * sum.time + sum.type) / (double)sum.gaps;
+    return (t->step.loss.alpha * sum.time + sum.type) / (double)sum.gaps;
 }
 
 /* ---- What came of it ------------------------------------------------------------------------------ */
@@ -159,7 +159,7 @@ static double relative(double x, double truth)
 static void compare(const struct twin *twin, double *cdf, double *types)
 {
     const smurf_model *frame = twin->trainer->frame;
-    const float *slab = twin->trainer->slab[SLAB_WEIGHT];
+    const float *slab = twin->trainer->step.slab[SLAB_WEIGHT];
     struct model_case batch = last_batch(twin), ours = batch;
     const struct head_params *head = &smurf_offsets(&batch.model)->head;
     batch.dropout = ours.dropout = 0;

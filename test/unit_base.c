@@ -3,6 +3,8 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/random.h"
+#include "base/threads.h"
+#include "base/workspace.h"
 #include "data/names.h"
 
 #include <errno.h>
@@ -17,6 +19,40 @@
 #include <cmocka.h>
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
+
+/* Laying memory out takes what counting said, each piece on a cache line of its own. */
+static void workspace_pieces_are_aligned_and_apart(void **state)
+{
+    (void)state;
+    static const size_t count[] = {1, 0, 16, 17, 300};
+    enum { N = sizeof count / sizeof *count };
+    struct workspace counted = {NULL, 0};
+    for (size_t i = 0; i < N; i++) assert_null(workspace_take(&counted, count[i], sizeof(double)));
+    char *block = aligned_alloc(WORKSPACE_ALIGN, counted.used), *piece[N];
+    struct workspace taken = {block, 0};
+    for (size_t i = 0; i < N; i++) {
+        piece[i] = workspace_take(&taken, count[i], sizeof(double));
+        assert_int_equal((uintptr_t)piece[i] % WORKSPACE_ALIGN, 0);
+        if (i) assert_true(piece[i] >= piece[i - 1] + count[i - 1] * sizeof(double));
+    }
+    assert_true(piece[N - 1] + count[N - 1] * sizeof(double) <= block + counted.used);
+    assert_int_equal(taken.used, counted.used);
+    free(block);
+}
+
+/* Never none, never more than there is work or than the cap; 0 is all cores. */
+static void threads_are_bounded(void **state)
+{
+    (void)state;
+    assert_int_equal(smurf_threads(1, 100), 1);
+    assert_int_equal(smurf_threads(3, 100), 3);
+    assert_int_equal(smurf_threads(3, 2), 2);
+    assert_int_equal(smurf_threads(3, 0), 1);
+    assert_int_equal(smurf_threads(100000, SIZE_MAX), 256);
+    assert_int_equal(smurf_threads(0, 1), 1);
+    assert_true(smurf_threads(0, SIZE_MAX) >= 1 && smurf_threads(0, SIZE_MAX) <= 256);
+    assert_int_equal(smurf_threads(-1, SIZE_MAX), smurf_threads(0, SIZE_MAX));
+}
 
 static void arena_pieces_are_aligned_and_apart(void **state)
 {
@@ -420,6 +456,8 @@ int main(void)
         cmocka_unit_test(arena_texts),
         cmocka_unit_test(arena_refuses_what_cannot_be),
         cmocka_unit_test(growing_keeps_what_is_there),
+        cmocka_unit_test(workspace_pieces_are_aligned_and_apart),
+        cmocka_unit_test(threads_are_bounded),
         cmocka_unit_test(names_are_numbered_in_order),
         cmocka_unit_test(names_hold_any_bytes),
         cmocka_unit_test(messages_are_one_line),

@@ -153,8 +153,8 @@ static void same_state(const smurf_trainer *a, const smurf_trainer *b)
 {
     size_t bytes = a->frame->model.params.total * sizeof(float);
     for (int s = 0; s < SLABS; s++) {
-        assert_int_equal(!a->slab[s], !b->slab[s]);
-        if (a->slab[s] && s != SLAB_GRADIENT) assert_memory_equal(a->slab[s], b->slab[s], bytes);
+        assert_int_equal(!a->step.slab[s], !b->step.slab[s]);
+        if (a->step.slab[s] && s != SLAB_GRADIENT) assert_memory_equal(a->step.slab[s], b->step.slab[s], bytes);
     }
     assert_int_equal(a->at.step, b->at.step);
     assert_int_equal(a->at.epoch, b->at.epoch);
@@ -273,7 +273,7 @@ static void test_seeds_differ(void **state)
     assert_int_equal(smurf_trainer_new(&one, &config, train, dev, &err), SMURF_OK);
     config.seed = 2;
     assert_int_equal(smurf_trainer_new(&other, &config, train, dev, &err), SMURF_OK);
-    assert_memory_not_equal(one->slab[SLAB_WEIGHT], other->slab[SLAB_WEIGHT],
+    assert_memory_not_equal(one->step.slab[SLAB_WEIGHT], other->step.slab[SLAB_WEIGHT],
                             one->frame->model.params.total * sizeof(float));
     smurf_trainer_free(one);
     smurf_trainer_free(other);
@@ -386,7 +386,7 @@ static void test_clip_tames(void **state)
     smurf_data *far = read_text("sequence,time,type\na,0,0\na,1e15,0\na,3e15,1\nb,0,0\nb,4e15,1\n");
     smurf_trainer *t = trainer_of("objective=mle scale=none alpha=1e6 clip=1", 1, far, NULL);
     end_epoch(t);
-    for (size_t i = 0; i < t->frame->model.params.total; i++) assert_true(isfinite(t->slab[SLAB_WEIGHT][i]));
+    for (size_t i = 0; i < t->frame->model.params.total; i++) assert_true(isfinite(t->step.slab[SLAB_WEIGHT][i]));
     smurf_trainer_free(t);
     smurf_data_free(far);
 }
@@ -400,7 +400,7 @@ static void test_loss_that_is_not_finite(void **state)
     assert_int_equal(smurf_trainer_best(t, &best), 0);
     end_epoch(t);
     do_step(t);
-    t->slab[SLAB_WEIGHT][smurf_offsets(&t->frame->model)->head.c] = NAN;
+    t->step.slab[SLAB_WEIGHT][smurf_offsets(&t->frame->model)->head.c] = NAN;
     assert_int_equal(smurf_trainer_epoch(t, &epoch, &err), SMURF_ERROR_INPUT);
     assert_int_equal(err.status, SMURF_ERROR_INPUT);
     assert_non_null(strstr(err.message, "not finite in epoch 2, step 2 of it (sequences "));
@@ -422,7 +422,7 @@ static void test_dev_loss_that_is_not_finite(void **state)
     end_epoch(t);
     while (!do_step(t)) {
     }
-    t->slab[SLAB_WEIGHT][smurf_offsets(&t->frame->model)->head.c] = INFINITY;
+    t->step.slab[SLAB_WEIGHT][smurf_offsets(&t->frame->model)->head.c] = INFINITY;
     for (int i = 0; i < 2; i++) {
         assert_int_equal(smurf_trainer_epoch(t, &epoch, &err), SMURF_ERROR_INPUT);
         assert_string_equal(err.message,
@@ -677,13 +677,13 @@ static void test_best_epoch_is_kept(void **state)
     for (size_t i = 1; !smurf_trainer_done(t); i++) {
         if (i == 4) /* ruin the last epoch */
             for (size_t k = 0; k < bytes / sizeof(float); k++)
-                t->slab[SLAB_WEIGHT][k] += 1, t->slab[SLAB_AVERAGE][k] += 1;
+                t->step.slab[SLAB_WEIGHT][k] += 1, t->step.slab[SLAB_AVERAGE][k] += 1;
         smurf_epoch e = end_epoch(t);
         assert_int_equal(e.best, e.dev_loss < lowest);
         if (!e.best) continue;
         lowest = e.dev_loss;
         epoch = i;
-        memcpy(best, t->slab[SLAB_AVERAGE], bytes);
+        memcpy(best, t->step.slab[SLAB_AVERAGE], bytes);
     }
     assert_true(epoch < 4);
     assert_int_equal(smurf_trainer_model(t, &model, &err), SMURF_OK);
@@ -704,7 +704,8 @@ static void test_without_dev(void **state)
     assert_int_equal(t->at.epoch, 3);
     for (int i = 0; i < 3; i++)
         assert_true(record[i].best && isnan(record[i].dev_loss) && isnan(record[i].dev_accuracy));
-    assert_memory_equal(t->slab[SLAB_BEST], t->slab[SLAB_WEIGHT], t->frame->model.params.total * sizeof(float));
+    assert_memory_equal(t->step.slab[SLAB_BEST], t->step.slab[SLAB_WEIGHT],
+                        t->frame->model.params.total * sizeof(float));
     check_best_is_finite(t, 3);
     smurf_trainer_free(t);
 }

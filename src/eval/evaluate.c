@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/random.h"
+#include "base/threads.h"
 #include "data/data.h"
 #include "data/sum.h"
 #include "eval/bootstrap.h"
@@ -24,7 +25,6 @@
 enum { STRIDE = 64 };
 
 /* OpenMP ends the program where the system refuses a thread; more would not help anyway. */
-enum { THREAD_LIMIT = 256 };
 
 /* ---- Arrays -------------------------------------------------------------------------------------- */
 
@@ -204,22 +204,11 @@ static size_t longest(const smurf_data *data)
     return most;
 }
 
-static int team(const struct evaluation_plan *plan, size_t work)
-{
-    int threads = plan->threads;
-#ifdef _OPENMP
-    if (threads == 0) threads = omp_get_max_threads();
-#endif
-    if (threads > THREAD_LIMIT) threads = THREAD_LIMIT;
-    if (threads < 1) threads = 1;
-    return work < (size_t)threads ? (int)work : threads;
-}
-
 static void measure_all(struct job *job)
 {
     const smurf_data *test = job->plan->test;
     size_t most = longest(test);
-    int threads = team(job->plan, test->sequences);
+    int threads = smurf_threads(job->plan->threads, test->sequences);
     (void)threads; /* where there is no OpenMP */
 #pragma omp parallel num_threads(threads)
     {
@@ -275,7 +264,8 @@ static smurf_status summarise(struct evaluation *e, const struct evaluation_plan
         if (!row->name) continue;
         status = smurf_metrics_of_row(&row->metrics, e, row, n_dev, err);
         if (!status)
-            status = smurf_bootstrap_row(row, e, plan->bootstrap, n_dev, plan->seed, team(plan, plan->bootstrap), err);
+            status = smurf_bootstrap_row(row, e, plan->bootstrap, n_dev, plan->seed,
+                                         smurf_threads(plan->threads, plan->bootstrap), err);
     }
     if (!e->markov_right) return status;
     struct sum right = {0};

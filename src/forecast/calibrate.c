@@ -12,13 +12,13 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "base/threads.h"
 #include "data/data.h"
 #include "op/serial.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Random numbers of this file. */
 enum { STREAM_PIT = 0x706974, STREAM_PICK = 0x7069636b };
@@ -250,13 +250,7 @@ static smurf_status calibrate(smurf_model *model, struct work *w, const smurf_da
 smurf_status smurf_model_calibrate(smurf_model *model, const smurf_data *data, const smurf_data *train, int recalibrate,
                                    uint64_t seed, int threads, smurf_error *err)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    struct work w = {.model = model,
-                     .data = data,
-                     .seed = seed,
-                     .threads = threads > 0 ? threads
-                                : cores > 0 ? (int)cores
-                                            : 1};
+    struct work w = {.model = model, .data = data, .seed = seed, .threads = smurf_threads(threads, SIZE_MAX)};
     double *room = NULL;
     smurf_status status = check(model, data, err);
     if (!status) status = check(model, train, err);

@@ -10,18 +10,17 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/random.h"
+#include "base/threads.h"
 #include "op/serial.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* A path that gets so long is taken for one that never ends. */
 enum { EVENTS_MOST = 1000000 };
 
 /* OpenMP ends the program where the system refuses a thread; more would not help anyway. */
-enum { THREAD_LIMIT = 256 };
 
 struct path {
     size_t n, room;
@@ -193,10 +192,7 @@ smurf_status smurf_forecast_futures(smurf_forecast *forecast, const smurf_future
     memcpy(&c, given, given->size < sizeof c ? given->size : sizeof c);
     smurf_status status = check(forecast, &c, err);
     if (status) return status;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    int threads = c.threads > 0 ? c.threads : cores > 0 ? (int)cores : 1;
-    if (threads > THREAD_LIMIT) threads = THREAD_LIMIT;
-    if ((size_t)threads > c.paths) threads = (int)c.paths;
+    int threads = smurf_threads(c.threads, c.paths);
     smurf_futures *f = calloc(1, sizeof *f);
     if (f) f->path = calloc(c.paths, sizeof *f->path);
     if (!f || !f->path) {

@@ -32,4 +32,22 @@ struct loss {
     size_t gaps, typed; /* targets; those with a type */
 };
 
+static inline void loss_add(struct loss *sum, const struct loss *part)
+{
+    sum->time += part->time;
+    sum->type += part->type;
+    sum->right += part->right;
+    sum->gaps += part->gaps;
+    sum->typed += part->typed;
+}
+
+/* Targets are worked off in chunks of at least `least`, which depend on their number only; sums over chunks are added
+   up in order. */
+enum { TARGET_CHUNKS = 16 };
+static inline size_t target_chunks(size_t targets, size_t least)
+{
+    size_t chunks = op_chunks(targets, least);
+    return chunks < TARGET_CHUNKS ? chunks : TARGET_CHUNKS;
+}
+
 #endif

@@ -41,57 +41,49 @@ struct memory {
     real *dq, *dk, *dv, *dout;        /* (n x heads*head_width) */
     real *delta;                      /* (n x heads) */
     real *scratch;                    /* of attention */
-    size_t used;
 };
 
-static real *take(struct memory *m, real *base, size_t n)
-{
-    real *piece = base ? base + m->used : NULL;
-    m->used += (n + 15) & ~(size_t)15;
-    return piece;
-}
-
-/* Lays out the memory; with base NULL it only counts. */
-static void lay_out(struct memory *m, const struct encoder_shape *s, size_t n, int threads, real *base)
+/* Returns the reals it takes; with base NULL it only counts. */
+static size_t lay_out(struct memory *m, const struct encoder_shape *s, size_t n, int threads, real *base)
 {
     size_t d = s->width, hw = s->heads * s->head_width;
-    m->used = 0;
+    struct workspace w = {base, 0};
     for (size_t l = 0; l < s->layers; l++) {
         struct layer_memory *a = &m->layer[l];
-        a->in = take(m, base, n * d);
-        a->q = take(m, base, n * hw);
-        a->k = take(m, base, n * hw);
-        a->v = take(m, base, n * hw);
-        a->o = take(m, base, n * hw);
-        a->lse = take(m, base, n * s->heads);
-        a->s1 = take(m, base, n * d);
-        a->x1 = take(m, base, n * d);
-        a->f = take(m, base, n * s->inner);
-        a->s2 = take(m, base, n * d);
+        a->in = op_take(&w, n * d);
+        a->q = op_take(&w, n * hw);
+        a->k = op_take(&w, n * hw);
+        a->v = op_take(&w, n * hw);
+        a->o = op_take(&w, n * hw);
+        a->lse = op_take(&w, n * s->heads);
+        a->s1 = op_take(&w, n * d);
+        a->x1 = op_take(&w, n * d);
+        a->f = op_take(&w, n * s->inner);
+        a->s2 = op_take(&w, n * d);
     }
-    m->z = take(m, base, n * d);
-    m->x = take(m, base, n * d);
-    m->gap_h = take(m, base, s->gap_feature ? n * GAP_UNITS : 0);
-    m->dx = take(m, base, n * d);
-    m->dx1 = take(m, base, n * d);
-    m->ds1 = take(m, base, n * d);
-    m->dy1 = take(m, base, n * d);
-    m->dy2 = take(m, base, n * d);
-    m->g = take(m, base, n * s->inner);
-    m->df = take(m, base, n * s->inner);
-    m->dq = take(m, base, n * hw);
-    m->dk = take(m, base, n * hw);
-    m->dv = take(m, base, n * hw);
-    m->dout = take(m, base, n * hw);
-    m->delta = take(m, base, n * s->heads);
-    m->scratch = take(m, base, OP(attention_scratch)(s->heads, s->head_width, threads));
+    m->z = op_take(&w, n * d);
+    m->x = op_take(&w, n * d);
+    m->gap_h = op_take(&w, s->gap_feature ? n * GAP_UNITS : 0);
+    m->dx = op_take(&w, n * d);
+    m->dx1 = op_take(&w, n * d);
+    m->ds1 = op_take(&w, n * d);
+    m->dy1 = op_take(&w, n * d);
+    m->dy2 = op_take(&w, n * d);
+    m->g = op_take(&w, n * s->inner);
+    m->df = op_take(&w, n * s->inner);
+    m->dq = op_take(&w, n * hw);
+    m->dk = op_take(&w, n * hw);
+    m->dv = op_take(&w, n * hw);
+    m->dout = op_take(&w, n * hw);
+    m->delta = op_take(&w, n * s->heads);
+    m->scratch = op_take(&w, OP(attention_scratch)(s->heads, s->head_width, threads));
+    return op_taken(&w);
 }
 
 size_t OP(encoder_memory)(const struct encoder_shape *shape, size_t n, int threads)
 {
     struct memory m;
-    lay_out(&m, shape, n, threads, NULL);
-    return m.used;
+    return lay_out(&m, shape, n, threads, NULL);
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILL_ROWS = 128, ALIGN = 64 };
+enum { FILL_ROWS = 128 };
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -28,40 +28,35 @@ struct work {
     float *q, *k, *v, *o;       /* (n x heads*head_width) */
     float *f;                   /* (n x inner) */
     float *gap_h;               /* (n x GAP_UNITS) */
-    size_t used;
+    size_t taken;               /* floats, of all of them */
 };
-
-static float *take(struct work *w, float *base, size_t n)
-{
-    float *piece = base ? base + w->used : NULL;
-    w->used += (n + 15) & ~(size_t)15;
-    return piece;
-}
 
 /* Lays out the memory; with base NULL it only counts. */
 static struct work lay_out(const struct encoder_shape *s, size_t n, float *base)
 {
-    struct work w = {0};
+    struct work w;
+    struct workspace all = {base, 0};
     float **wide[] = {&w.z, &w.x, &w.in, &w.s, &w.x1}, **headed[] = {&w.q, &w.k, &w.v, &w.o};
-    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) *wide[i] = take(&w, base, n * s->width);
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) *wide[i] = op_take(&all, n * s->width);
     for (size_t i = 0; i < sizeof headed / sizeof *headed; i++)
-        *headed[i] = take(&w, base, n * s->heads * s->head_width);
-    w.f = take(&w, base, n * s->inner);
-    w.gap_h = take(&w, base, s->gap_feature ? n * GAP_UNITS : 0);
+        *headed[i] = op_take(&all, n * s->heads * s->head_width);
+    w.f = op_take(&all, n * s->inner);
+    w.gap_h = op_take(&all, s->gap_feature ? n * GAP_UNITS : 0);
+    w.taken = op_taken(&all);
     return w;
 }
 
 /* n floats, on whole lines of the processor's cache; NULL when memory is out. */
 static float *allocate(size_t n)
 {
-    if (n > (SIZE_MAX - ALIGN) / sizeof(float)) return NULL;
-    return aligned_alloc(ALIGN, (n * sizeof(float) + ALIGN - 1) / ALIGN * ALIGN);
+    if (n > (SIZE_MAX - WORKSPACE_ALIGN) / sizeof(float)) return NULL;
+    return aligned_alloc(WORKSPACE_ALIGN, workspace_padded(n * sizeof(float)));
 }
 
 static smurf_status make_work(struct encoder_cache *cache, size_t rows, smurf_error *err)
 {
     if (rows <= cache->rows) return SMURF_OK;
-    float *work = allocate(lay_out(&cache->model->shape, rows, NULL).used);
+    float *work = allocate(lay_out(&cache->model->shape, rows, NULL).taken);
     if (!work) return smurf_fail_memory(err);
     free(cache->work);
     cache->work = work;
@@ -93,7 +88,7 @@ static smurf_status make_slots(struct encoder_cache *cache, size_t n, smurf_erro
     if (n <= cache->slots) return SMURF_OK;
     size_t slots = n > 2 * cache->slots ? n : 2 * cache->slots, block = block_size(&cache->model->shape);
     if (cache->history && slots > cache->history) slots = cache->history;
-    if (slots > (SIZE_MAX / sizeof(float) - ALIGN) / block) return smurf_fail_memory(err);
+    if (slots > (SIZE_MAX / sizeof(float) - WORKSPACE_ALIGN) / block) return smurf_fail_memory(err);
     slots = recall_padded(slots);
     size_t size = slots / RECALL_BLOCK * block + RECALL_PAD, used = store_used(cache);
     float *store = allocate(size), *score = allocate(slots);

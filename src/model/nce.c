@@ -29,7 +29,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CHUNK = 8, CHUNKS_MOST = 16 };
+enum { CHUNK = 8 };
 enum { STREAMS = 10, CANDIDATES_MEAN = 128, CANDIDATES_MOST = 256 };
 enum { NOISE_WIDTH = 16, NOISE_HEADS = 2, NOISE_HEAD_WIDTH = 8, NOISE_INNER = 32 };
 
@@ -84,7 +84,7 @@ struct work {
     struct thp_pass p, q;
     struct op_run still; /* the run of q, which has no dropout */
     const struct batch *batch;
-    real *scratch; /* (CHUNKS_MOST x scratch_size) */
+    real *scratch; /* (TARGET_CHUNKS x scratch_size) */
     size_t scratch_size;
     bool backward;
     bool likelihood; /* of p, is what the loss says */
@@ -95,11 +95,12 @@ static size_t lay_out(struct work *w, const struct model *m, const struct loss_c
                       real *base)
 {
     *w = (struct work){.scratch_size = config ? OP(thp_scratch)(config) : 0};
-    size_t used = OP(thp_pass_lay_out)(&w->p, &offsets(m)->p, n, threads, base);
-    if (!config) return used;
-    used += OP(thp_pass_lay_out)(&w->q, &offsets(m)->q, n, threads, base ? base + used : NULL);
-    w->scratch = base ? base + used : NULL;
-    return used + CHUNKS_MOST * w->scratch_size;
+    struct workspace all = {base, 0};
+    OP(thp_pass_take)(&w->p, &all, &offsets(m)->p, n, threads);
+    if (!config) return op_taken(&all);
+    OP(thp_pass_take)(&w->q, &all, &offsets(m)->q, n, threads);
+    w->scratch = op_take(&all, TARGET_CHUNKS * w->scratch_size);
+    return op_taken(&all);
 }
 
 static size_t loss_memory(const struct model *m, const struct loss_config *config, size_t n, int threads)
@@ -243,18 +244,14 @@ static void one_target(const struct work *w, size_t index, real *scratch, struct
 /* Chunks depend on the number of targets only, and are added up in order. */
 static struct part_sums all_targets(const struct work *w)
 {
-    size_t targets = w->batch->targets, chunks = op_chunks(targets, CHUNK);
-    if (chunks > CHUNKS_MOST) chunks = CHUNKS_MOST;
-    struct part_sums part[CHUNKS_MOST] = {{{0}, {0}, {0}}}, sum = {{0}, {0}, {0}};
+    size_t targets = w->batch->targets, chunks = target_chunks(targets, CHUNK);
+    struct part_sums part[TARGET_CHUNKS] = {{{0}, {0}, {0}}}, sum = {{0}, {0}, {0}};
 #pragma omp parallel for schedule(static) num_threads(w->p.run->threads)
     for (size_t c = 0; c < chunks; c++)
         for (size_t i = op_chunk_start(targets, chunks, c); i < op_chunk_start(targets, chunks, c + 1); i++)
             one_target(w, i, w->scratch + c * w->scratch_size, &part[c]);
     for (size_t c = 0; c < chunks; c++) {
-        sum.loss.time += part[c].loss.time;
-        sum.loss.right += part[c].loss.right;
-        sum.loss.gaps += part[c].loss.gaps;
-        sum.loss.typed += part[c].loss.typed;
+        loss_add(&sum.loss, &part[c].loss);
         for (int k = 0; k < 2; k++) {
             sum.alpha[k] += part[c].alpha[k];
             sum.beta[k] += part[c].beta[k];

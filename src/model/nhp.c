@@ -36,7 +36,7 @@
 
 #include <string.h>
 
-enum { NODES_MOST = 20, TILE_MOST = 8, TILE_CELLS = 1 << 16, CHUNK = 16, CHUNKS_MOST = 16, ROWS_CHUNK = 24 };
+enum { NODES_MOST = 20, TILE_MOST = 8, TILE_CELLS = 1 << 16, CHUNK = 16, ROWS_CHUNK = 24 };
 enum gate { GATE_I, GATE_F, GATE_IBAR, GATE_FBAR, GATE_O, LOGISTIC, GATE_Z = LOGISTIC, GATE_DELTA, GATES };
 enum part { PART_O, PART_C, PART_CBAR, PART_DELTA, PARTS };
 
@@ -82,36 +82,29 @@ struct memory {
     real *dx;              /* (n x d): gradient of h^-, then of x */
     real *scale, *inverse; /* (types): s, 1/s */
     real *shared;          /* (chunks x shared_size): gradients of w and ln s */
-    real *desks;
-    size_t nodes, tile, shared_size, desk_size, used;
+    real *scratch;         /* (chunks x scratch_size) */
+    size_t nodes, tile, shared_size, scratch_size;
 };
 
 /* Scratch of one tile. Each target has its nodes and, last, its own gap. */
-struct desk {
+struct scratch {
     real *tau, *weight;     /* (points) */
     real *decay, *bent, *h; /* (points x d); h: then its gradient */
     real *u, *soft, *slope; /* (points x types): w.h, softplus(u/s) and its derivative */
 };
 
-static real *take(size_t *used, real *base, size_t n)
+static struct scratch take_scratch(struct workspace *w, const struct model *model, size_t points)
 {
-    real *piece = base ? base + *used : NULL;
-    *used += (n + 15) & ~(size_t)15;
-    return piece;
-}
-
-static struct desk lay_out_desk(size_t d, size_t types, size_t points, real *base, size_t *used)
-{
-    struct desk k;
-    *used = 0;
-    k.tau = take(used, base, points);
-    k.weight = take(used, base, points);
-    k.decay = take(used, base, points * d);
-    k.bent = take(used, base, points * d);
-    k.h = take(used, base, points * d);
-    k.u = take(used, base, points * types);
-    k.soft = take(used, base, points * types);
-    k.slope = take(used, base, points * types);
+    size_t d = model->shape.width, types = model->shape.types;
+    struct scratch k;
+    k.tau = op_take(w, points);
+    k.weight = op_take(w, points);
+    k.decay = op_take(w, points * d);
+    k.bent = op_take(w, points * d);
+    k.h = op_take(w, points * d);
+    k.u = op_take(w, points * types);
+    k.soft = op_take(w, points * types);
+    k.slope = op_take(w, points * types);
     return k;
 }
 
@@ -122,35 +115,38 @@ static size_t tile_of(size_t types, size_t points)
     return tile < 1 ? 1 : tile > TILE_MOST ? TILE_MOST : tile;
 }
 
-/* config NULL: to encode only. */
-static void lay_out(struct memory *m, const struct model *model, const struct loss_config *config, size_t n, real *base)
+/* Returns the reals it takes; with base NULL it only counts. config NULL: to encode only. */
+static size_t lay_out(struct memory *m, const struct model *model, const struct loss_config *config, size_t n,
+                      real *base)
 {
-    size_t d = model->shape.width, types = model->shape.types, *used = &m->used;
+    size_t d = model->shape.width, types = model->shape.types;
+    struct workspace w = {base, 0}, one = {NULL, 0};
     *m = (struct memory){0};
     if (config) m->nodes = config->u || config->points < NODES_MOST ? config->points : NODES_MOST;
-    m->turned = take(used, base, d * GATES * d);
-    m->x = take(used, base, n * 2 * d);
-    m->gates = take(used, base, n * GATES * d);
-    m->dgates = take(used, base, n * GATES * d);
-    m->state = take(used, base, n * PARTS * d);
-    m->dstate = take(used, base, n * PARTS * d);
+    m->turned = op_take(&w, d * GATES * d);
+    m->x = op_take(&w, n * 2 * d);
+    m->gates = op_take(&w, n * GATES * d);
+    m->dgates = op_take(&w, n * GATES * d);
+    m->state = op_take(&w, n * PARTS * d);
+    m->dstate = op_take(&w, n * PARTS * d);
     real **rows[] = {&m->before, &m->bent, &m->decay, &m->dx};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = take(used, base, n * d);
-    m->scale = take(used, base, types);
-    m->inverse = take(used, base, types);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = op_take(&w, n * d);
+    m->scale = op_take(&w, types);
+    m->inverse = op_take(&w, types);
     m->shared_size = (types * d + types + 15) & ~(size_t)15;
-    m->shared = take(used, base, CHUNKS_MOST * m->shared_size);
+    m->shared = op_take(&w, TARGET_CHUNKS * m->shared_size);
     m->tile = tile_of(types, m->nodes + 1);
-    lay_out_desk(d, types, m->tile * (m->nodes + 1), NULL, &m->desk_size);
-    m->desks = take(used, base, CHUNKS_MOST * m->desk_size);
+    take_scratch(&one, model, m->tile * (m->nodes + 1));
+    m->scratch_size = op_taken(&one);
+    m->scratch = op_take(&w, TARGET_CHUNKS * m->scratch_size);
+    return op_taken(&w);
 }
 
 static size_t loss_memory(const struct model *model, const struct loss_config *config, size_t n, int threads)
 {
     (void)threads;
     struct memory m;
-    lay_out(&m, model, config, n, NULL);
-    return m.used;
+    return lay_out(&m, model, config, n, NULL);
 }
 
 static size_t encode_memory(const struct model *model, size_t n, int threads)
@@ -466,8 +462,8 @@ static bool is_right(const struct pass *p, const struct target *t, const real *s
 }
 
 /* The losses of `count` targets, the points of which are laid out; gradients of u and ln s. */
-static void add_losses(const struct pass *p, const struct target *t, size_t count, const struct desk *k, real *dscale,
-                       struct loss *out)
+static void add_losses(const struct pass *p, const struct target *t, size_t count, const struct scratch *k,
+                       real *dscale, struct loss *out)
 {
     size_t points = p->m->nodes + 1, types = p->model->shape.types;
     for (size_t i = 0; i < count; i++) {
@@ -483,7 +479,7 @@ static void add_losses(const struct pass *p, const struct target *t, size_t coun
 }
 
 /* One tile: targets index .. index+count-1 of the batch. shared: gradients of w, ln s. */
-static void tile(const struct pass *p, const struct target *t, size_t index, size_t count, const struct desk *k,
+static void tile(const struct pass *p, const struct target *t, size_t index, size_t count, const struct scratch *k,
                  real *shared, struct loss *out)
 {
     const struct memory *m = p->m;
@@ -504,29 +500,17 @@ static void tile(const struct pass *p, const struct target *t, size_t index, siz
                        k->h + j * d, m->dstate + t[i].row * PARTS * d);
 }
 
-static struct loss add_up(const struct loss *part, size_t chunks)
-{
-    struct loss sum = {0};
-    for (size_t c = 0; c < chunks; c++) {
-        sum.time += part[c].time;
-        sum.right += part[c].right;
-        sum.gaps += part[c].gaps;
-        sum.typed += part[c].typed;
-    }
-    return sum;
-}
-
 static struct loss all_targets(const struct pass *p, const struct batch *batch, real *grad)
 {
     struct memory *m = p->m;
-    struct loss part[CHUNKS_MOST] = {{0}};
-    size_t chunks = op_chunks(batch->targets, CHUNK), d = p->model->shape.width, types = p->model->shape.types;
-    if (chunks > CHUNKS_MOST) chunks = CHUNKS_MOST;
+    struct loss part[TARGET_CHUNKS] = {{0}}, sum = {0};
+    size_t chunks = target_chunks(batch->targets, CHUNK), d = p->model->shape.width, types = p->model->shape.types;
     if (grad) memset(m->shared, 0, chunks * m->shared_size * sizeof *m->shared);
 #pragma omp parallel for schedule(static) num_threads(p->run->threads)
     for (size_t c = 0; c < chunks; c++) {
-        size_t to = op_chunk_start(batch->targets, chunks, c + 1), unused;
-        struct desk k = lay_out_desk(d, types, m->tile * (m->nodes + 1), m->desks + c * m->desk_size, &unused);
+        size_t to = op_chunk_start(batch->targets, chunks, c + 1);
+        struct workspace own = {m->scratch + c * m->scratch_size, 0};
+        struct scratch k = take_scratch(&own, p->model, m->tile * (m->nodes + 1));
         for (size_t i = op_chunk_start(batch->targets, chunks, c); i < to; i += m->tile)
             tile(p, batch->target + i, i, to - i < m->tile ? to - i : m->tile, &k, m->shared + c * m->shared_size,
                  &part[c]);
@@ -536,7 +520,8 @@ static struct loss all_targets(const struct pass *p, const struct batch *batch, 
         for (size_t i = 0; i < types * d; i++) grad[offsets(p->model)->intensity + i] += shared[i];
         for (size_t i = 0; i < types; i++) grad[offsets(p->model)->scale + i] += shared[types * d + i];
     }
-    return add_up(part, chunks);
+    for (size_t c = 0; c < chunks; c++) loss_add(&sum, &part[c]);
+    return sum;
 }
 
 static struct loss loss(const struct op_run *run, const struct model *model, const struct loss_config *config,

@@ -30,7 +30,7 @@
 #include <string.h>
 
 enum { NODES = 20, POINTS = NODES + 1 }; /* of a target: the nodes, and the gap itself */
-enum { CHUNK = 8, CHUNKS_MOST = 16, ROWS_CHUNK = 24, BLOCK = 32, PAIRS = 64 };
+enum { CHUNK = 8, ROWS_CHUNK = 24, BLOCK = 32, PAIRS = 64 };
 
 struct offsets {
     struct encoder_params encoder;
@@ -67,7 +67,7 @@ static size_t coefficients(const struct model *model)
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 /* Scratch of one chunk, for one block of targets at a time: a row is a point of a target. */
-struct desk {
+struct scratch {
     real *tau;        /* (rows) */
     real *e, *z, *dz; /* (rows x width): e^{-gamma tau}, z, gradient of z */
     real *u;          /* (rows x types): u, then its gradient */
@@ -77,16 +77,9 @@ struct memory {
     real *encoder, *code, *x, *dh; /* all but the first (n x width) */
     real *raw, *c, *dc;            /* (n x 3 width): before the activations, coefficients, their gradient */
     real *shared;                  /* (chunks x shared size): gradients of W and b */
-    real *desks;                   /* (chunks x desk size) */
-    size_t shared_size, desk_size, used;
+    real *scratch;                 /* (chunks x scratch size) */
+    size_t shared_size, scratch_size;
 };
-
-static real *take(real *base, size_t n, size_t *used)
-{
-    real *piece = base ? base + *used : NULL;
-    *used += (n + 15) & ~(size_t)15;
-    return piece;
-}
 
 /* Targets of a block: fewer where types are many. */
 static size_t block_of(const struct model *model)
@@ -94,41 +87,42 @@ static size_t block_of(const struct model *model)
     return model->shape.types > 512 ? 1 : 8;
 }
 
-static struct desk lay_out_desk(const struct model *model, real *base, size_t *used)
+static struct scratch take_scratch(struct workspace *w, const struct model *model)
 {
     size_t d = model->shape.width, rows = block_of(model) * POINTS;
-    struct desk k;
-    *used = 0;
-    k.tau = take(base, rows, used);
-    k.e = take(base, rows * d, used);
-    k.z = take(base, rows * d, used);
-    k.dz = take(base, rows * d, used);
-    k.u = take(base, rows * model->shape.types, used);
+    struct scratch k;
+    k.tau = op_take(w, rows);
+    k.e = op_take(w, rows * d);
+    k.z = op_take(w, rows * d);
+    k.dz = op_take(w, rows * d);
+    k.u = op_take(w, rows * model->shape.types);
     return k;
 }
 
-static void lay_out(struct memory *m, const struct model *model, size_t n, int threads, real *base)
+/* Returns the reals it takes; with base NULL it only counts. */
+static size_t lay_out(struct memory *m, const struct model *model, size_t n, int threads, real *base)
 {
     size_t d = model->shape.width, types = model->shape.types;
-    *m = (struct memory){0};
-    m->encoder = take(base, OP(encoder_memory)(&model->shape, n, threads), &m->used);
-    m->code = take(base, n * d, &m->used);
-    m->x = take(base, n * d, &m->used);
-    m->dh = take(base, n * d, &m->used);
-    m->raw = take(base, n * 3 * d, &m->used);
-    m->c = take(base, n * 3 * d, &m->used);
-    m->dc = take(base, n * 3 * d, &m->used);
+    struct workspace w = {base, 0}, one = {NULL, 0};
+    m->encoder = op_take(&w, OP(encoder_memory)(&model->shape, n, threads));
+    m->code = op_take(&w, n * d);
+    m->x = op_take(&w, n * d);
+    m->dh = op_take(&w, n * d);
+    m->raw = op_take(&w, n * 3 * d);
+    m->c = op_take(&w, n * 3 * d);
+    m->dc = op_take(&w, n * 3 * d);
     m->shared_size = (types * d + types + 15) & ~(size_t)15;
-    m->shared = take(base, CHUNKS_MOST * m->shared_size, &m->used);
-    lay_out_desk(model, NULL, &m->desk_size);
-    m->desks = take(base, CHUNKS_MOST * m->desk_size, &m->used);
+    m->shared = op_take(&w, TARGET_CHUNKS * m->shared_size);
+    take_scratch(&one, model);
+    m->scratch_size = op_taken(&one);
+    m->scratch = op_take(&w, TARGET_CHUNKS * m->scratch_size);
+    return op_taken(&w);
 }
 
 static size_t encode_memory(const struct model *model, size_t n, int threads)
 {
     struct memory m;
-    lay_out(&m, model, n, threads, NULL);
-    return m.used;
+    return lay_out(&m, model, n, threads, NULL);
 }
 
 static size_t loss_memory(const struct model *model, const struct loss_config *config, size_t n, int threads)
@@ -390,7 +384,7 @@ static void place(const struct pass *p, double gap, real *tau)
 }
 
 /* From the gradients of u to those of W and b (shared), and of the coefficients. */
-static void unblock(const struct pass *p, const struct target *t, size_t n, const struct desk *k, real *shared)
+static void unblock(const struct pass *p, const struct target *t, size_t n, const struct scratch *k, real *shared)
 {
     size_t d = p->model->shape.width, types = p->model->shape.types, rows = n * POINTS;
     real *bias = shared + types * d;
@@ -404,7 +398,7 @@ static void unblock(const struct pass *p, const struct target *t, size_t n, cons
     }
 }
 
-static void block(const struct pass *p, const struct target *t, size_t n, const struct desk *k, real *shared,
+static void block(const struct pass *p, const struct target *t, size_t n, const struct scratch *k, real *shared,
                   struct loss *out)
 {
     size_t d = p->model->shape.width, types = p->model->shape.types, rows = n * POINTS;
@@ -422,32 +416,22 @@ static void block(const struct pass *p, const struct target *t, size_t n, const 
 
 /* ---- The batch ------------------------------------------------------------------------------- */
 
-static size_t chunks_of(size_t targets)
-{
-    size_t chunks = op_chunks(targets, CHUNK);
-    return chunks < CHUNKS_MOST ? chunks : CHUNKS_MOST;
-}
-
 static struct loss all_targets(const struct op_run *run, const struct pass *p, const struct batch *batch)
 {
     struct memory *m = p->m;
-    size_t chunks = chunks_of(batch->targets), most = block_of(p->model);
-    struct loss part[CHUNKS_MOST] = {{0}}, sum = {0};
+    size_t chunks = target_chunks(batch->targets, CHUNK), most = block_of(p->model);
+    struct loss part[TARGET_CHUNKS] = {{0}}, sum = {0};
     if (p->backward) memset(m->shared, 0, chunks * m->shared_size * sizeof *m->shared);
 #pragma omp parallel for schedule(static) num_threads(run->threads)
     for (size_t c = 0; c < chunks; c++) {
-        size_t unused, end = op_chunk_start(batch->targets, chunks, c + 1);
-        struct desk desk = lay_out_desk(p->model, m->desks + c * m->desk_size, &unused);
+        size_t end = op_chunk_start(batch->targets, chunks, c + 1);
+        struct workspace own = {m->scratch + c * m->scratch_size, 0};
+        struct scratch scratch = take_scratch(&own, p->model);
         for (size_t i = op_chunk_start(batch->targets, chunks, c); i < end; i += most)
-            block(p, batch->target + i, end - i < most ? end - i : most, &desk, m->shared + c * m->shared_size,
+            block(p, batch->target + i, end - i < most ? end - i : most, &scratch, m->shared + c * m->shared_size,
                   &part[c]);
     }
-    for (size_t c = 0; c < chunks; c++) {
-        sum.time += part[c].time;
-        sum.right += part[c].right;
-        sum.gaps += part[c].gaps;
-        sum.typed += part[c].typed;
-    }
+    for (size_t c = 0; c < chunks; c++) loss_add(&sum, &part[c]);
     return sum;
 }
 
@@ -455,7 +439,7 @@ static struct loss all_targets(const struct op_run *run, const struct pass *p, c
 static void add_shared(const struct pass *p, size_t targets, real *grad)
 {
     size_t types = p->model->shape.types, size = types * p->model->shape.width;
-    for (size_t c = 0; c < chunks_of(targets); c++) {
+    for (size_t c = 0; c < target_chunks(targets, CHUNK); c++) {
         const real *shared = p->m->shared + c * p->m->shared_size;
         for (size_t i = 0; i < size; i++) grad[offsets(p->model)->type + i] += shared[i];
         for (size_t i = 0; i < types; i++) grad[offsets(p->model)->type_bias + i] += shared[size + i];

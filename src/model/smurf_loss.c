@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-enum { CHUNK = 8, CHUNKS_MOST = 16, ROWS_CHUNK = 36, TOGETHER = 16 };
+enum { CHUNK = 8, ROWS_CHUNK = 36, TOGETHER = 16 };
 
 /* Points are filled up to whole vectors, so that none is done by itself at the end of a loop: the last one again, with
    no weight in the loss. */
@@ -32,16 +32,10 @@ static void fill_up(real *x, size_t n, real value)
     for (size_t i = n; i < filled(n); i++) x[i] = value;
 }
 
-static size_t chunks_of(size_t targets)
-{
-    size_t chunks = op_chunks(targets, CHUNK);
-    return chunks < CHUNKS_MOST ? chunks : CHUNKS_MOST;
-}
-
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 /* Scratch of one thread, for one target at a time; types of one target at its points, or of several at one each. */
-struct desk {
+struct scratch {
     real *tau, *u, *u1, *u2, *g0, *g1, *g2; /* (points) */
     real *z;                                /* (width x points) */
     real *h, *dh;                           /* (width/2 x points), or (TOGETHER x width/2) */
@@ -53,57 +47,52 @@ struct memory {
     struct head_coefficients c, d; /* coefficients and their gradients */
     real *dh;                      /* (n x width) */
     real *shared;                  /* (chunks x shared size): gradients of w, c, type map */
-    real *desks;
-    size_t shared_size, desk_size, points, used;
+    real *scratch;                 /* (threads x scratch size) */
+    size_t shared_size, scratch_size, points;
 };
 
-static real *take(struct memory *m, real *base, size_t n)
+/* Takes the scratch of one thread. */
+static struct scratch take_scratch(struct workspace *w, const struct model *model, size_t points, bool at_truth)
 {
-    real *piece = base ? base + m->used : NULL;
-    m->used += (n + 15) & ~(size_t)15;
-    return piece;
-}
-
-static struct desk lay_out_desk(size_t width, size_t types, size_t points, bool at_truth, real *base, size_t *size)
-{
-    struct memory m = {0};
-    struct desk k;
-    size_t type_points = at_truth || points < TOGETHER ? TOGETHER : points;
+    struct scratch k;
+    size_t width = model->shape.width, type_points = at_truth || points < TOGETHER ? TOGETHER : points;
     real **vectors[] = {&k.tau, &k.u, &k.u1, &k.u2, &k.g0, &k.g1, &k.g2};
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = take(&m, base, points);
-    k.z = take(&m, base, width * points);
-    k.h = take(&m, base, width / 2 * type_points);
-    k.dh = take(&m, base, width / 2 * type_points);
-    k.logits = take(&m, base, types * type_points);
-    *size = m.used;
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = op_take(w, points);
+    k.z = op_take(w, width * points);
+    k.h = op_take(w, width / 2 * type_points);
+    k.dh = op_take(w, width / 2 * type_points);
+    k.logits = op_take(w, model->shape.types * type_points);
     return k;
 }
 
-static void lay_out(struct memory *m, const struct model *model, const struct loss_config *config, size_t n,
-                    int threads, real *base)
+/* Returns the reals it takes; with base NULL it only counts. */
+static size_t lay_out(struct memory *m, const struct model *model, const struct loss_config *config, size_t n,
+                      int threads, real *base)
 {
     size_t d = model->shape.width, half = d / 2, types = model->shape.types;
+    struct workspace w = {base, 0}, one = {NULL, 0};
     *m = (struct memory){.points = filled(config->objective.points + 1)};
-    m->encoder = take(m, base, OP(encoder_memory)(&model->shape, n, threads));
+    m->encoder = op_take(&w, OP(encoder_memory)(&model->shape, n, threads));
     struct head_coefficients *both[] = {&m->c, &m->d};
     for (int i = 0; i < 2; i++) {
-        both[i]->a = take(m, base, n * d);
-        both[i]->b = take(m, base, n * d);
-        both[i]->type_a = take(m, base, n * half);
-        both[i]->type_b = take(m, base, n * half);
+        both[i]->a = op_take(&w, n * d);
+        both[i]->b = op_take(&w, n * d);
+        both[i]->type_a = op_take(&w, n * half);
+        both[i]->type_b = op_take(&w, n * half);
     }
-    m->dh = take(m, base, n * d);
+    m->dh = op_take(&w, n * d);
     m->shared_size = (d + 1 + types * half + types + 15) & ~(size_t)15;
-    m->shared = take(m, base, CHUNKS_MOST * m->shared_size);
-    lay_out_desk(d, types, m->points, config->type_at_truth, NULL, &m->desk_size);
-    m->desks = take(m, base, (size_t)threads * m->desk_size);
+    m->shared = op_take(&w, TARGET_CHUNKS * m->shared_size);
+    take_scratch(&one, model, m->points, config->type_at_truth);
+    m->scratch_size = op_taken(&one);
+    m->scratch = op_take(&w, (size_t)threads * m->scratch_size);
+    return op_taken(&w);
 }
 
 size_t OP(smurf_loss_memory)(const struct model *model, const struct loss_config *config, size_t n, int threads)
 {
     struct memory m;
-    lay_out(&m, model, config, n, threads, NULL);
-    return m.used;
+    return lay_out(&m, model, config, n, threads, NULL);
 }
 
 /* ---- One target ------------------------------------------------------------------------------ */
@@ -131,7 +120,7 @@ static struct shared shared_of(const struct pass *p, real *base)
     return (struct shared){base, base + d, base + d + 1, base + d + 1 + types * (d / 2)};
 }
 
-static void time_loss(const struct pass *p, const struct target *t, const struct desk *k, size_t n,
+static void time_loss(const struct pass *p, const struct target *t, const struct scratch *k, size_t n,
                       const struct shared *g, struct loss *out)
 {
     const struct objective_config *config = &p->config->objective;
@@ -154,7 +143,7 @@ static void time_loss(const struct pass *p, const struct target *t, const struct
      (real *)p->m->d.b + t->row * d, g->w, g->c);
 }
 
-static void type_loss(const struct pass *p, const struct target *t, const struct desk *k, size_t n,
+static void type_loss(const struct pass *p, const struct target *t, const struct scratch *k, size_t n,
                       const struct shared *g, struct loss *out)
 {
     size_t all = n > 1 ? filled(n) : 1;
@@ -177,7 +166,7 @@ static bool at_truth(const struct pass *p)
     return !p->objective->perturbed || p->config->type_at_truth;
 }
 
-static void one_target(const struct pass *p, const struct target *t, const struct desk *k, const struct shared *g,
+static void one_target(const struct pass *p, const struct target *t, const struct scratch *k, const struct shared *g,
                        struct loss *out)
 {
     if (t->censored && !p->objective->censored) return;
@@ -198,7 +187,7 @@ static void one_target(const struct pass *p, const struct target *t, const struc
 /* ---- The types of several targets, at one point each ----------------------------------------- */
 
 /* From the gradient of the units h (m x width/2) to that of a and b. */
-static void units_back(const struct pass *p, const struct target *const *t, const struct desk *k, size_t m)
+static void units_back(const struct pass *p, const struct target *const *t, const struct scratch *k, size_t m)
 {
     size_t half = p->model->shape.width / 2;
     for (size_t j = 0; j < m; j++) {
@@ -212,7 +201,7 @@ static void units_back(const struct pass *p, const struct target *const *t, cons
 }
 
 /* Targets t[0 .. m-1], m <= TOGETHER. Everything lies target by target here. */
-static void type_losses(const struct pass *p, const struct target *const *t, size_t m, const struct desk *k,
+static void type_losses(const struct pass *p, const struct target *const *t, size_t m, const struct scratch *k,
                         const struct shared *g, struct loss *out)
 {
     size_t half = p->model->shape.width / 2, types = p->model->shape.types;
@@ -236,7 +225,7 @@ static void type_losses(const struct pass *p, const struct target *const *t, siz
     units_back(p, t, k, m);
 }
 
-static void many_types(const struct pass *p, const struct target *t, size_t n, const struct desk *k,
+static void many_types(const struct pass *p, const struct target *t, size_t n, const struct scratch *k,
                        const struct shared *g, struct loss *out)
 {
     const struct target *some[TOGETHER];
@@ -252,27 +241,20 @@ static void many_types(const struct pass *p, const struct target *t, size_t n, c
 static struct loss all_targets(const struct pass *p, const struct batch *batch)
 {
     struct memory *m = p->m;
-    size_t chunks = chunks_of(batch->targets), d = p->model->shape.width, types = p->model->shape.types;
-    struct loss part[CHUNKS_MOST] = {{0}}, sum = {0};
+    size_t chunks = target_chunks(batch->targets, CHUNK), types = p->model->shape.types;
+    struct loss part[TARGET_CHUNKS] = {{0}}, sum = {0};
     if (p->backward) memset(m->shared, 0, chunks * m->shared_size * sizeof *m->shared);
 #pragma omp parallel for schedule(static) num_threads(p->run->threads)
     for (size_t c = 0; c < chunks; c++) {
-        size_t unused;
-        real *own = m->desks + smurf_thread_number() * m->desk_size;
-        struct desk desk = lay_out_desk(d, types, m->points, p->config->type_at_truth, own, &unused);
+        struct workspace own = {m->scratch + smurf_thread_number() * m->scratch_size, 0};
+        struct scratch scratch = take_scratch(&own, p->model, m->points, p->config->type_at_truth);
         struct shared shared = shared_of(p, m->shared + c * m->shared_size);
         size_t from = op_chunk_start(batch->targets, chunks, c), to = op_chunk_start(batch->targets, chunks, c + 1);
-        for (size_t i = from; i < to; i++) one_target(p, &batch->target[i], &desk, &shared, &part[c]);
+        for (size_t i = from; i < to; i++) one_target(p, &batch->target[i], &scratch, &shared, &part[c]);
         if (types >= TYPES_MANY && at_truth(p))
-            many_types(p, batch->target + from, to - from, &desk, &shared, &part[c]);
+            many_types(p, batch->target + from, to - from, &scratch, &shared, &part[c]);
     }
-    for (size_t c = 0; c < chunks; c++) {
-        sum.time += part[c].time;
-        sum.type += part[c].type;
-        sum.right += part[c].right;
-        sum.gaps += part[c].gaps;
-        sum.typed += part[c].typed;
-    }
+    for (size_t c = 0; c < chunks; c++) loss_add(&sum, &part[c]);
     return sum;
 }
 
@@ -281,7 +263,7 @@ static void add_shared(const struct pass *p, size_t targets, real *grad)
 {
     const struct head_params *at = p->head;
     size_t d = p->model->shape.width, types = p->model->shape.types;
-    for (size_t c = 0; c < chunks_of(targets); c++) {
+    for (size_t c = 0; c < target_chunks(targets, CHUNK); c++) {
         struct shared s = shared_of(p, p->m->shared + c * p->m->shared_size);
         for (size_t i = 0; i < d; i++) grad[at->w + i] += s.w[i];
         grad[at->c] += *s.c;

@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { CHUNK = 8, CHUNKS_MOST = 16 };
+enum { CHUNK = 8 };
 
 struct offsets {
     struct thp_part part;
@@ -48,7 +48,7 @@ struct work {
     struct thp_pass pass;
     const struct batch *batch;
     real *logits, *dlogits; /* (n x types): of the classifier */
-    real *scratch;          /* (CHUNKS_MOST x scratch_size) */
+    real *scratch;          /* (TARGET_CHUNKS x scratch_size) */
     size_t scratch_size;
     bool backward;
 };
@@ -58,14 +58,12 @@ static size_t lay_out(struct work *w, const struct model *m, const struct loss_c
                       real *base)
 {
     *w = (struct work){.scratch_size = config ? OP(thp_scratch)(config) : 0};
-    size_t used = OP(thp_pass_lay_out)(&w->pass, &offsets(m)->part, n, threads, base);
-    size_t all = (n * m->shape.types + 15) & ~(size_t)15;
-    if (base) {
-        w->logits = base + used;
-        w->dlogits = w->logits + all;
-        w->scratch = w->dlogits + all;
-    }
-    return used + 2 * all + CHUNKS_MOST * w->scratch_size;
+    struct workspace all = {base, 0};
+    OP(thp_pass_take)(&w->pass, &all, &offsets(m)->part, n, threads);
+    w->logits = op_take(&all, n * m->shape.types);
+    w->dlogits = op_take(&all, n * m->shape.types);
+    w->scratch = op_take(&all, TARGET_CHUNKS * w->scratch_size);
+    return op_taken(&all);
 }
 
 static size_t loss_memory(const struct model *m, const struct loss_config *config, size_t n, int threads)
@@ -136,19 +134,14 @@ static void one_target(const struct work *w, size_t index, real *scratch, struct
 /* Chunks depend on the number of targets only, and are added up in order. */
 static struct part_sums all_targets(const struct work *w)
 {
-    size_t targets = w->batch->targets, chunks = op_chunks(targets, CHUNK);
-    if (chunks > CHUNKS_MOST) chunks = CHUNKS_MOST;
-    struct part_sums part[CHUNKS_MOST] = {{{0}, 0, 0}}, sum = {{0}, 0, 0};
+    size_t targets = w->batch->targets, chunks = target_chunks(targets, CHUNK);
+    struct part_sums part[TARGET_CHUNKS] = {{{0}, 0, 0}}, sum = {{0}, 0, 0};
 #pragma omp parallel for schedule(static) num_threads(w->pass.run->threads)
     for (size_t c = 0; c < chunks; c++)
         for (size_t i = op_chunk_start(targets, chunks, c); i < op_chunk_start(targets, chunks, c + 1); i++)
             one_target(w, i, w->scratch + c * w->scratch_size, &part[c]);
     for (size_t c = 0; c < chunks; c++) {
-        sum.loss.time += part[c].loss.time;
-        sum.loss.type += part[c].loss.type;
-        sum.loss.right += part[c].loss.right;
-        sum.loss.gaps += part[c].loss.gaps;
-        sum.loss.typed += part[c].loss.typed;
+        loss_add(&sum.loss, &part[c].loss);
         sum.alpha += part[c].alpha;
         sum.beta += part[c].beta;
     }

@@ -52,23 +52,14 @@ void OP(thp_map_backward)(int threads, size_t n, size_t in, size_t out, const re
 
 /* ---- A batch --------------------------------------------------------------------------------- */
 
-static real *take(size_t *used, real *base, size_t n)
+void OP(thp_pass_take)(struct thp_pass *pass, struct workspace *w, const struct thp_part *part, size_t n, int threads)
 {
-    real *piece = base ? base + *used : NULL;
-    *used += (n + 15) & ~(size_t)15;
-    return piece;
-}
-
-size_t OP(thp_pass_lay_out)(struct thp_pass *pass, const struct thp_part *part, size_t n, int threads, real *base)
-{
-    size_t used = 0;
     pass->part = part;
-    pass->encoder = take(&used, base, OP(encoder_memory)(&part->shape, n, threads));
-    pass->z = take(&used, base, n * part->shape.types);
-    pass->s = take(&used, base, n);
-    pass->dz = take(&used, base, n * part->shape.types);
-    pass->dh = take(&used, base, n * part->shape.width);
-    return used;
+    pass->encoder = op_take(w, OP(encoder_memory)(&part->shape, n, threads));
+    pass->z = op_take(w, n * part->shape.types);
+    pass->s = op_take(w, n);
+    pass->dz = op_take(w, n * part->shape.types);
+    pass->dh = op_take(w, n * part->shape.width);
 }
 
 double OP(thp_pass_since)(const struct thp_pass *pass, size_t row)

@@ -48,8 +48,8 @@ struct thp_pass {
     const real *h;         /* (n x width) */
 };
 
-/* Lays a pass out from base on, or only counts where base is NULL; returns the reals it takes. */
-size_t OP(thp_pass_lay_out)(struct thp_pass *pass, const struct thp_part *part, size_t n, int threads, real *base);
+/* Takes the memory of a pass over n events. */
+void OP(thp_pass_take)(struct thp_pass *pass, struct workspace *w, const struct thp_part *part, size_t n, int threads);
 /* h, z, s of all rows; dz = 0 where `backward`. run, slab and input are set before. */
 void OP(thp_pass_forward)(struct thp_pass *pass, bool backward);
 struct thp_head OP(thp_pass_head)(const struct thp_pass *pass, size_t row);

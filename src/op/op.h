@@ -14,6 +14,8 @@
 #ifndef SMURF_OP_OP_H
 #define SMURF_OP_OP_H
 
+#include "base/workspace.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,6 +48,16 @@ struct op_dropout {
     double rate;    /* 0: none; below 1 */
     uint64_t place; /* which tensor: differs between all dropped tensors of a model */
 };
+
+/* n reals of a workspace; and how many are taken. */
+static inline real *op_take(struct workspace *w, size_t n)
+{
+    return workspace_take(w, n, sizeof(real));
+}
+static inline size_t op_taken(const struct workspace *w)
+{
+    return w->used / sizeof(real);
+}
 
 /* Chunks that n rows are cut into for parallel loops: even in number, of at least `least` rows. */
 static inline size_t op_chunks(size_t n, size_t least)

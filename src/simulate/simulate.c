@@ -3,6 +3,7 @@
 #include "simulate/process.h"
 
 #include "base/progress.h"
+#include "base/threads.h"
 #include "data/builder.h"
 
 #ifdef _OPENMP
@@ -24,7 +25,6 @@ enum { STRIDE = 4096 };
 enum { BATCH = 1 << 16 };
 
 /* OpenMP ends the program where the system refuses a thread; more would not help anyway. */
-enum { THREAD_LIMIT = 256 };
 
 /* What the threads share. */
 struct job {
@@ -220,21 +220,10 @@ static void deliver(struct maker *m, smurf_status status, const smurf_error *err
     if (status) atomic_store(&job->stop, true);
 }
 
-/* How many threads to use: no more than there are sequences. */
-static int team(const smurf_simulate_config *config)
-{
-    int threads = config->threads;
-#ifdef _OPENMP
-    if (threads == 0) threads = omp_get_max_threads();
-#endif
-    if (threads > THREAD_LIMIT) threads = THREAD_LIMIT;
-    return config->sequences < (size_t)threads ? (int)config->sequences : threads;
-}
-
 /* Makes the sequences from `from` up to `to`, or fewer where the job is to stop. */
 static void run(struct job *job, size_t from, size_t to)
 {
-    int threads = team(job->config);
+    int threads = smurf_threads(job->config->threads, job->config->sequences);
     (void)threads; /* where there is no OpenMP */
 #pragma omp parallel num_threads(threads)
     {

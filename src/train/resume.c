@@ -113,8 +113,8 @@ smurf_status smurf_trainer_save(const smurf_trainer *t, const char *path, smurf_
     char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
     smurf_status status = tensors && text ? SMURF_OK : smurf_fail_memory(err);
     for (int s = 0; s < SLABS && !status; s++) {
-        if (!prefix[s] || !t->slab[s]) continue;
-        status = smurf_model_list(&t->frame->model, t->slab[s], prefix[s], tensors + n, &arena, err);
+        if (!prefix[s] || !t->step.slab[s]) continue;
+        status = smurf_model_list(&t->frame->model, t->step.slab[s], prefix[s], tensors + n, &arena, err);
         n += count;
     }
     if (!status) status = smurf_tensors_write(path, tensors, n, &(struct tensor_text){"smurf_resume", text}, 1, err);
@@ -180,7 +180,7 @@ smurf_status smurf_trainer_resume(smurf_trainer **out, const char *path, const s
         frame->config.threads = threads;
         status = smurf_trainer_build(out, frame, train, dev, err);
     }
-    if (!status) status = fetch(frame, &file, (*out)->slab, err);
+    if (!status) status = fetch(frame, &file, (*out)->step.slab, err);
     if (!status && at.next > smurf_feed_batches(&(*out)->train)) status = damaged(path, err);
     if (status) {
         smurf_trainer_free(*out);

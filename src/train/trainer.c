@@ -6,11 +6,11 @@
  */
 #include "train/trainer.h"
 
+#include "base/threads.h"
 #include "data/data.h"
 #include "data/sink.h"
 #include "model/config.h"
 #include "op/serial.h"
-#include "train/adam.h"
 #include "train/schedule.h"
 
 #include <math.h>
@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 static double now(void)
 {
@@ -182,31 +181,17 @@ static smurf_status make_memory(smurf_trainer *t, smurf_error *err)
 {
     size_t rows = t->train.longest_batch_events > t->dev.longest_batch_events ? t->train.longest_batch_events
                                                                               : t->dev.longest_batch_events;
-    const struct model *model = &t->frame->model;
-    size_t memory = model->class->loss_memory(model, &t->loss, rows, t->threads);
+    const smurf_settings *c = &t->frame->config;
+    struct loss_config loss;
     struct feed widest = t->train;
     widest.longest_batch_events = rows;
     if (t->dev.longest_batch_targets > widest.longest_batch_targets)
         widest.longest_batch_targets = t->dev.longest_batch_targets;
-    t->memory = aligned_alloc(64, (memory * sizeof *t->memory + 63) & ~(size_t)63);
-    for (int s = 0; s < SLABS; s++) {
-        if (s == SLAB_AVERAGE && !(t->frame->config.average > 0)) continue;
-        t->slab[s] = aligned_alloc(64, (slab_size(t) * sizeof(float) + 63) & ~(size_t)63);
-        if (!t->slab[s]) return smurf_fail_memory(err);
-        memset(t->slab[s], 0, slab_size(t) * sizeof(float));
-    }
-    return t->memory ? smurf_feed_batch_init(&t->room, &widest, err) : smurf_fail_memory(err);
-}
-
-static smurf_status start_weights(smurf_trainer *t, smurf_error *err)
-{
-    double *start = malloc(slab_size(t) * sizeof *start);
-    if (!start) return smurf_fail_memory(err);
-    smurf_params_start(&t->frame->model.params, t->frame->config.seed, start);
-    for (size_t i = 0; i < slab_size(t); i++) t->slab[SLAB_WEIGHT][i] = t->slab[SLAB_BEST][i] = (float)start[i];
-    if (t->slab[SLAB_AVERAGE]) memcpy(t->slab[SLAB_AVERAGE], t->slab[SLAB_WEIGHT], slab_size(t) * sizeof(float));
-    free(start);
-    return SMURF_OK;
+    smurf_loss_config(&loss, c, t->frame->low);
+    unsigned more = 1u << SLAB_BEST | (c->average > 0 ? 1u << SLAB_AVERAGE : 0);
+    smurf_status status = smurf_train_step_init(&t->step, &t->frame->model, &loss, more, rows,
+                                                smurf_threads(c->threads, SIZE_MAX), c->seed, err);
+    return status ? status : smurf_feed_batch_init(&t->room, &widest, err);
 }
 
 smurf_status smurf_trainer_build(smurf_trainer **out, smurf_model *frame, const smurf_data *train,
@@ -218,13 +203,9 @@ smurf_status smurf_trainer_build(smurf_trainer **out, smurf_model *frame, const 
         smurf_model_free(frame);
         return smurf_fail_memory(err);
     }
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
     t->frame = frame;
-    t->threads = frame->config.threads > 0 ? frame->config.threads : cores > 0 ? (int)cores : 1;
-    smurf_loss_config(&t->loss, &frame->config, frame->low);
     smurf_status status = make_feeds(t, train, dev, err);
     if (!status) status = make_memory(t, err);
-    if (!status) status = start_weights(t, err);
     if (status)
         smurf_trainer_free(t);
     else
@@ -252,8 +233,7 @@ void smurf_trainer_free(smurf_trainer *t)
     smurf_feed_release(&t->train);
     smurf_feed_release(&t->dev);
     smurf_feed_batch_release(&t->room);
-    for (int s = 0; s < SLABS; s++) free(t->slab[s]);
-    free(t->memory);
+    smurf_train_step_release(&t->step);
     smurf_model_free(t->frame);
     free(t);
 }
@@ -300,7 +280,7 @@ static smurf_status not_finite(const smurf_trainer *t, size_t index, smurf_error
 /* Without dropout. */
 static struct op_run run_of(const smurf_trainer *t, uint64_t step)
 {
-    return (struct op_run){.threads = t->threads, .seed = t->frame->config.seed, .step = step};
+    return (struct op_run){.threads = t->step.threads, .seed = t->frame->config.seed, .step = step};
 }
 
 /* What the gradient is multiplied by, so that its norm stays within the limit. */
@@ -313,22 +293,10 @@ static double clip(const smurf_trainer *t, double norm)
 static void update(smurf_trainer *t, double factor)
 {
     const smurf_settings *c = &t->frame->config;
-    size_t n = slab_size(t);
     double rate = smurf_schedule_rate(c, t->at.epoch + 1, t->at.step, t->at.halvings);
-    smurf_adam_step(n, t->at.step, rate, factor, t->slab[SLAB_GRADIENT], t->slab[SLAB_MOMENT1], t->slab[SLAB_MOMENT2],
-                    t->slab[SLAB_WEIGHT], t->threads);
-    if (t->slab[SLAB_AVERAGE]) {
-        /* Early on, the average must not be held back by where the weights started. */
-        double decay = fmin(c->average, (1 + (double)t->at.step) / (10 + (double)t->at.step));
-        smurf_average_step(n, decay, t->slab[SLAB_WEIGHT], t->slab[SLAB_AVERAGE], t->threads);
-    }
-}
-
-static struct loss loss_of(const smurf_trainer *t, const struct op_run *run, const float *slab,
-                           const struct batch *batch, float *grad)
-{
-    const struct model *model = &t->frame->model;
-    return model->class->loss(run, model, &t->loss, slab, batch, t->memory, grad);
+    /* Early on, the average must not be held back by where the weights started. */
+    double decay = fmin(c->average, (1 + (double)t->at.step) / (10 + (double)t->at.step));
+    smurf_train_step_update(&t->step, t->at.step, rate, factor, decay);
 }
 
 /* The last epochs go without dropout: the law that is used has none, and must fit without. */
@@ -346,13 +314,12 @@ smurf_status smurf_trainer_step(smurf_trainer *t, double *loss, int *last, smurf
     if (t->at.next == 0) smurf_feed_shuffle(&t->train, t->frame->config.seed, t->at.epoch + 1);
     struct batch batch = smurf_feed_fill(&t->train, t->at.next, &t->room);
     struct op_run run = run_of(t, t->at.step + 1);
-    memset(t->slab[SLAB_GRADIENT], 0, slab_size(t) * sizeof(float));
+    double norm;
     smurf_serial_enter();
     if (!settles(&t->frame->config, t->at.epoch + 1)) run.dropout = t->frame->config.dropout;
-    struct loss sum = loss_of(t, &run, t->slab[SLAB_WEIGHT], &batch, t->slab[SLAB_GRADIENT]);
-    double total = t->loss.alpha * sum.time + sum.type;
-    double norm = smurf_gradient_norm(slab_size(t), t->slab[SLAB_GRADIENT], t->threads);
+    struct loss sum = smurf_train_step_gradient(&t->step, &run, &batch, &norm);
     smurf_serial_leave();
+    double total = t->step.loss.alpha * sum.time + sum.type;
     double factor = clip(t, norm);
     float square = (float)(norm * factor * norm * factor); /* must fit Adam's second moment */
     if (!isfinite(total) || !isfinite(square)) return not_finite(t, t->at.next, err);
@@ -373,7 +340,7 @@ smurf_status smurf_trainer_step(smurf_trainer *t, double *loss, int *last, smurf
 /* The weights that count: their average where there is one. */
 static const float *current(const smurf_trainer *t)
 {
-    return t->slab[SLAB_AVERAGE] ? t->slab[SLAB_AVERAGE] : t->slab[SLAB_WEIGHT];
+    return t->step.slab[SLAB_AVERAGE] ? t->step.slab[SLAB_AVERAGE] : t->step.slab[SLAB_WEIGHT];
 }
 
 /* Loss on dev, without dropout; noise is that of step 0, the same in every epoch. */
@@ -384,12 +351,8 @@ static struct loss dev_loss(smurf_trainer *t)
     smurf_serial_enter();
     for (size_t b = 0; b < smurf_feed_batches(&t->dev); b++) {
         struct batch batch = smurf_feed_fill(&t->dev, b, &t->room);
-        struct loss part = loss_of(t, &run, current(t), &batch, NULL);
-        sum.time += part.time;
-        sum.type += part.type;
-        sum.right += part.right;
-        sum.gaps += part.gaps;
-        sum.typed += part.typed;
+        struct loss part = smurf_train_step_loss(&t->step, &run, current(t), &batch);
+        loss_add(&sum, &part);
     }
     smurf_serial_leave();
     return sum;
@@ -403,7 +366,7 @@ static void judge(smurf_trainer *t, smurf_epoch *out)
     if (out->best) {
         t->at.best = *out;
         t->at.waited = 0;
-        memcpy(t->slab[SLAB_BEST], current(t), slab_size(t) * sizeof(float));
+        memcpy(t->step.slab[SLAB_BEST], current(t), slab_size(t) * sizeof(float));
         return;
     }
     t->at.waited++;
@@ -449,7 +412,7 @@ smurf_status smurf_trainer_epoch(smurf_trainer *t, smurf_epoch *out, smurf_error
         out->dev_time_loss = dev.time / (double)dev.gaps;
         out->dev_type_loss = dev.type / (double)(dev.typed ? dev.typed : 1);
         out->dev_accuracy = dev.right / (double)(dev.typed ? dev.typed : 1);
-        out->dev_loss = (t->loss.alpha * dev.time + dev.type) / (double)dev.gaps;
+        out->dev_loss = (t->step.loss.alpha * dev.time + dev.type) / (double)dev.gaps;
         if (!isfinite(out->dev_loss))
             return smurf_fail(err, SMURF_ERROR_INPUT, "the dev loss is not finite after epoch %zu: lower the rate%s",
                               out->epoch, what_is_kept(t));
@@ -474,7 +437,7 @@ smurf_status smurf_trainer_model(const smurf_trainer *t, smurf_model **out, smur
         *out = NULL;
         return status;
     }
-    memcpy((*out)->slab, t->slab[SLAB_BEST], slab_size(t) * sizeof(float));
+    memcpy((*out)->slab, t->step.slab[SLAB_BEST], slab_size(t) * sizeof(float));
     (*out)->epoch = t->at.best.epoch;
     (*out)->dev_loss = t->at.best.epoch ? t->at.best.dev_loss : NAN;
     return SMURF_OK;

@@ -7,9 +7,7 @@
 #include "base/progress.h"
 #include "model/model_file.h"
 #include "train/feed.h"
-
-/* Slabs of weights and their kin. */
-enum slab { SLAB_WEIGHT, SLAB_GRADIENT, SLAB_MOMENT1, SLAB_MOMENT2, SLAB_AVERAGE, SLAB_BEST, SLABS };
+#include "train/step.h"
 
 /* What changes from step to step, beside the slabs. */
 struct progress_state {
@@ -27,14 +25,11 @@ struct progress_state {
 
 struct smurf_trainer {
     smurf_model *frame; /* config, view, table of parameters; no slab */
-    struct loss_config loss;
+    struct train_step step;
     struct feed train, dev;
     bool has_dev;
     uint64_t dev_fingerprint; /* 0: no dev */
     struct feed_batch room;
-    float *slab[SLABS]; /* SLAB_AVERAGE: NULL where there is none */
-    float *memory;      /* workspace of a step */
-    int threads;
     struct progress_state at;
     struct progress progress;
     char what[96]; /* what the progress callback is shown */
