@@ -81,12 +81,12 @@ static smurf_model *train(void)
 }
 
 /* Law, PIT, 19 quantiles and CRPS of every gap of a sequence. Returns a number that depends on them all. */
-static double ask(const struct predictor *p, void *desk, const smurf_sequence *s)
+static double ask(const struct predictor *p, void *workspace, const smurf_sequence *s)
 {
     double sum = 0, quantile[SMURF_LEVELS];
     for (size_t i = s->first; i < s->length; i++) {
         double gap = s->time[i] - s->time[i - 1];
-        struct dist dist = p->class->dist(p->self, desk, i - 1, 0);
+        struct dist dist = p->class->dist(p->self, workspace, i - 1, 0);
         dist.class->quantile(dist.self, smurf_levels, quantile, SMURF_LEVELS);
         sum += smurf_dist_pit(&dist, gap, 0, 0.5) + quantile[9] + smurf_dist_crps(&dist, gap);
     }
@@ -103,17 +103,17 @@ static void whole_set(const smurf_model *model, const smurf_data *data, int thre
         double in_encoder = 0, in_laws = 0;
 #pragma omp parallel num_threads(threads) reduction(+ : in_encoder, in_laws, check)
         {
-            void *desk = p.class->desk_new(p.self, EVENTS);
+            void *workspace = p.class->workspace_new(p.self, EVENTS);
 #pragma omp for schedule(dynamic, 8)
             for (size_t s = 0; s < data->sequences; s++) {
                 double t0 = now();
-                p.class->read(p.self, desk, &data->sequence[s]);
+                p.class->read(p.self, workspace, &data->sequence[s]);
                 double t1 = now();
-                check += ask(&p, desk, &data->sequence[s]);
+                check += ask(&p, workspace, &data->sequence[s]);
                 in_encoder += t1 - t0;
                 in_laws += now() - t1;
             }
-            p.class->desk_free(desk);
+            p.class->workspace_free(workspace);
         }
         encoder[r] = in_encoder / threads;
         laws[r] = in_laws / threads;

@@ -164,15 +164,15 @@ static void langevin(const struct step *step, const struct peer_case *c, long st
     double from = now();
 #pragma omp parallel num_threads(step->train.threads)
     {
-        struct law_desk desk;
+        struct law_workspace workspace;
         smurf_error err;
-        must(smurf_law_desk_init(&desk, &laws.model, &err), &err);
+        must(smurf_law_workspace_init(&workspace, &laws.model, &err), &err);
 #pragma omp for schedule(dynamic)
         for (size_t i = 0; i < LAWS; i++) {
-            smurf_law_desk_set(&desk, law_of(&laws, i));
-            smurf_sampler_langevin.draw(&desk.law, &config, i, draw[i], DRAWS);
+            smurf_law_workspace_set(&workspace, law_of(&laws, i));
+            smurf_sampler_langevin.draw(&workspace.law, &config, i, draw[i], DRAWS);
         }
-        smurf_law_desk_release(&desk);
+        smurf_law_workspace_release(&workspace);
     }
     double seconds = now() - from;
     for (size_t i = 0; i < LAWS; i++)
@@ -190,20 +190,20 @@ static void exact(const struct step *step, long passes)
     double from = now();
 #pragma omp parallel num_threads(step->train.threads) reduction(+ : check)
     {
-        struct law_desk desk;
+        struct law_workspace workspace;
         smurf_error err;
         double quantile[SMURF_LEVELS];
-        must(smurf_law_desk_init(&desk, &laws.model, &err), &err);
+        must(smurf_law_workspace_init(&workspace, &laws.model, &err), &err);
         for (long pass = 0; pass < passes; pass++) {
 #pragma omp for schedule(dynamic, 8)
             for (size_t i = 0; i < laws.n; i++) {
-                smurf_law_desk_set(&desk, law_of(&laws, i));
-                struct dist dist = smurf_law_desk_dist(&desk, 0);
+                smurf_law_workspace_set(&workspace, law_of(&laws, i));
+                struct dist dist = smurf_law_workspace_dist(&workspace, 0);
                 dist.class->quantile(dist.self, smurf_levels, quantile, SMURF_LEVELS);
                 check += quantile[SMURF_LEVELS / 2];
             }
         }
-        smurf_law_desk_release(&desk);
+        smurf_law_workspace_release(&workspace);
     }
     double seconds = now() - from, gaps = (double)laws.n * (double)passes;
     printf("{\"seconds\": %.6f, \"gaps\": %.0f, \"median\": %.6f}\n", seconds, gaps, check / gaps);

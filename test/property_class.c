@@ -336,16 +336,16 @@ static smurf_model *trained(const char *preset, const smurf_data *train)
 static void answers(const smurf_model *model, const smurf_sequence *s, double *out)
 {
     struct predictor p = smurf_model_predictor(model);
-    void *desk = p.class->desk_new(p.self, s->length);
-    assert_non_null(desk);
-    p.class->read(p.self, desk, s);
+    void *workspace = p.class->workspace_new(p.self, s->length);
+    assert_non_null(workspace);
+    p.class->read(p.self, workspace, s);
     for (size_t row = 0; row < s->length; row++) {
         const double gap = 0.7;
-        struct dist dist = p.class->dist(p.self, desk, row, 1);
+        struct dist dist = p.class->dist(p.self, workspace, row, 1);
         out[row * 4] = smurf_dist_cdf(&dist, gap);
-        p.class->types(p.self, desk, row, &gap, out + row * 4 + 1, 1);
+        p.class->types(p.self, workspace, row, &gap, out + row * 4 + 1, 1);
     }
-    p.class->desk_free(desk);
+    p.class->workspace_free(workspace);
 }
 
 static void test_file(void **state)

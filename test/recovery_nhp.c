@@ -50,17 +50,17 @@ static void add_sequence(const smurf_model *model, const smurf_process *process,
                          struct errors *out)
 {
     struct predictor p = smurf_model_predictor(model);
-    void *desk = p.class->desk_new(p.self, s->length);
-    assert_non_null(desk);
-    p.class->read(p.self, desk, s);
+    void *workspace = p.class->workspace_new(p.self, s->length);
+    assert_non_null(workspace);
+    p.class->read(p.self, workspace, s);
     for (size_t j = 1; j < s->length; j += 3) {
         smurf_law *truth;
         assert_int_equal(smurf_process_law(&truth, process, s, j, NULL), SMURF_OK);
-        struct dist dist = p.class->dist(p.self, desk, j - 1, 1);
+        struct dist dist = p.class->dist(p.self, workspace, j - 1, 1);
         add_law(truth, &dist, model->view.scale.mean, out);
         smurf_law_free(truth);
     }
-    p.class->desk_free(desk);
+    p.class->workspace_free(workspace);
 }
 
 static smurf_model *trained(const smurf_data *train, const smurf_data *dev, double *seconds, double *speed)

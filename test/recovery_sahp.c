@@ -65,17 +65,17 @@ static double error_of(const smurf_model *model, const smurf_process *process, c
     size_t laws = 0;
     for (size_t i = 0; i < SCORED; i++) {
         const smurf_sequence *s = smurf_data_sequence(data, i);
-        void *desk = p.class->desk_new(p.self, s->length);
-        assert_non_null(desk);
-        p.class->read(p.self, desk, s);
+        void *workspace = p.class->workspace_new(p.self, s->length);
+        assert_non_null(workspace);
+        p.class->read(p.self, workspace, s);
         for (size_t j = 1; j < s->length; j += 3, laws++) {
             smurf_law *truth;
             assert_int_equal(smurf_process_law(&truth, process, s, j, NULL), SMURF_OK);
-            struct dist dist = p.class->dist(p.self, desk, j - 1, 1);
+            struct dist dist = p.class->dist(p.self, workspace, j - 1, 1);
             sum += error_of_law(&dist, truth);
             smurf_law_free(truth);
         }
-        p.class->desk_free(desk);
+        p.class->workspace_free(workspace);
     }
     assert_true(laws > 100);
     return sum / (double)laws;

@@ -25,15 +25,15 @@ static void errors_of(const smurf_model *m, const smurf_process *process, const 
                       size_t *events)
 {
     struct predictor p = smurf_model_predictor(m);
-    void *desk = p.class->desk_new(p.self, s->length);
-    assert_non_null(desk);
-    p.class->read(p.self, desk, s);
+    void *workspace = p.class->workspace_new(p.self, s->length);
+    assert_non_null(workspace);
+    p.class->read(p.self, workspace, s);
     for (size_t j = 1; j < s->length; j += 3) {
         smurf_law *law;
         assert_int_equal(smurf_process_law(&law, process, s, j, NULL), SMURF_OK);
         const size_t row[2] = {j - 1, (j - 1 + s->length / 2) % s->length};
         for (int which = 0; which < 2; which++) {
-            struct dist dist = p.class->dist(p.self, desk, row[which], 1);
+            struct dist dist = p.class->dist(p.self, workspace, row[which], 1);
             for (int k = 1; k <= LEVELS; k++) {
                 double level = k / (LEVELS + 1.0);
                 sum[which] += fabs(smurf_dist_cdf(&dist, true_quantile(law, level)) - level) / LEVELS;
@@ -42,7 +42,7 @@ static void errors_of(const smurf_model *m, const smurf_process *process, const 
         smurf_law_free(law);
         ++*events;
     }
-    p.class->desk_free(desk);
+    p.class->workspace_free(workspace);
 }
 
 static smurf_data *observe(const smurf_process *process, size_t sequences, uint64_t seed)

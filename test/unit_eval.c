@@ -59,28 +59,28 @@ static const struct dist_class exponential_class = {
     "exponential", exponential_cdf, exponential_density, exponential_quantile, exponential_knots, NULL, NULL,
 };
 
-static void *desk_new(const void *self, size_t events)
+static void *workspace_new(const void *self, size_t events)
 {
     (void)self;
     return malloc(events + 1);
 }
 
-static void read_nothing(const void *self, void *desk, const smurf_sequence *sequence)
+static void read_nothing(const void *self, void *workspace, const smurf_sequence *sequence)
 {
-    (void)self, (void)desk, (void)sequence;
+    (void)self, (void)workspace, (void)sequence;
 }
 
-static struct dist exponential_dist(const void *self, void *desk, size_t row, int raw)
+static struct dist exponential_dist(const void *self, void *workspace, size_t row, int raw)
 {
-    (void)desk, (void)row;
+    (void)workspace, (void)row;
     const struct exponential *e = self;
     return (struct dist){&exponential_class, raw ? &e->raw_mean : &e->mean};
 }
 
 /* Type 0 with probability exp(-gap), else type 1: over Exp(1), one half each. */
-static void exponential_types(const void *self, void *desk, size_t row, const double *gap, double *out, size_t n)
+static void exponential_types(const void *self, void *workspace, size_t row, const double *gap, double *out, size_t n)
 {
-    (void)self, (void)desk, (void)row;
+    (void)self, (void)workspace, (void)row;
     for (size_t i = 0; i < n; i++) {
         out[2 * i] = exp(-gap[i]);
         out[2 * i + 1] = 1 - out[2 * i];
@@ -88,18 +88,18 @@ static void exponential_types(const void *self, void *desk, size_t row, const do
 }
 
 static const struct predictor_class timed = {
-    "exponential", desk_new, free, read_nothing, exponential_dist, exponential_types, NULL,
+    "exponential", workspace_new, free, read_nothing, exponential_dist, exponential_types, NULL,
 };
 
 /* Probabilities .6, .3, .1 whatever the time. */
-static void fixed_types(const void *self, void *desk, size_t row, const double *gap, double *out, size_t n)
+static void fixed_types(const void *self, void *workspace, size_t row, const double *gap, double *out, size_t n)
 {
-    (void)self, (void)desk, (void)row, (void)gap;
+    (void)self, (void)workspace, (void)row, (void)gap;
     for (size_t i = 0; i < n; i++) memcpy(out + 3 * i, (double[]){0.6, 0.3, 0.1}, 3 * sizeof *out);
 }
 
 static const struct predictor_class fixed = {
-    "fixed types", desk_new, free, read_nothing, exponential_dist, fixed_types, NULL,
+    "fixed types", workspace_new, free, read_nothing, exponential_dist, fixed_types, NULL,
 };
 
 /* ---- Data ---------------------------------------------------------------------------------------- */
@@ -354,10 +354,10 @@ static void types_by_hand(void **state)
 
 /* ---- Draws --------------------------------------------------------------------------------------- */
 
-static void draw_constant(void *context, const struct predictor *predictor, void *desk, size_t row, uint64_t stream,
-                          double *out, size_t n)
+static void draw_constant(void *context, const struct predictor *predictor, void *workspace, size_t row,
+                          uint64_t stream, double *out, size_t n)
 {
-    (void)predictor, (void)desk, (void)row, (void)stream;
+    (void)predictor, (void)workspace, (void)row, (void)stream;
     for (size_t i = 0; i < n; i++) out[i] = *(double *)context + (double)(n - i); /* in no order: falling */
 }
 

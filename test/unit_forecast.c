@@ -117,18 +117,18 @@ static void growing_equals_reading(void **state)
     for (size_t k = 0; k < sizeof settings / sizeof *settings; k++) {
         smurf_model *m = trained(settings[k], data);
         struct predictor p = smurf_model_predictor(m);
-        void *desk = p.class->desk_new(p.self, s->length);
+        void *workspace = p.class->workspace_new(p.self, s->length);
         smurf_forecast *grown, *read;
         assert_int_equal(smurf_forecast_new(&grown, m, 0, &err), SMURF_OK);
         assert_int_equal(smurf_forecast_new(&read, m, 0, &err), SMURF_OK);
-        p.class->read(p.self, desk, s);
+        p.class->read(p.self, workspace, s);
         for (size_t i = 0; i < s->length; i++) {
             double a[3], b[3], c[3], types[2][3];
             assert_int_equal(smurf_forecast_append(grown, s->time[i], s->type[i], &err), SMURF_OK);
             assert_int_equal(smurf_forecast_read(read, s, i + 1, &err), SMURF_OK);
             assert_int_equal(smurf_forecast_quantile(grown, levels, a, 3, &err), SMURF_OK);
             assert_int_equal(smurf_forecast_quantile(read, levels, b, 3, &err), SMURF_OK);
-            struct dist dist = p.class->dist(p.self, desk, i, 0);
+            struct dist dist = p.class->dist(p.self, workspace, i, 0);
             dist.class->quantile(dist.self, levels, c, 3);
             for (int j = 0; j < 3; j++) {
                 if (relative(a[j], c[j]) > 2e-3 || relative(b[j], c[j]) > 2e-3)
@@ -136,11 +136,11 @@ static void growing_equals_reading(void **state)
             }
             assert_int_equal(smurf_forecast_types_at(grown, 0.7, types[0], &err), SMURF_OK);
             double gap = 0.7;
-            p.class->types(p.self, desk, i, &gap, types[1], 1);
+            p.class->types(p.self, workspace, i, &gap, types[1], 1);
             for (int j = 0; j < 3; j++) assert_true(fabs(types[0][j] - types[1][j]) < 1e-4);
         }
         assert_int_equal(smurf_forecast_events(grown), s->length);
-        p.class->desk_free(desk);
+        p.class->workspace_free(workspace);
         smurf_forecast_free(grown);
         smurf_forecast_free(read);
         smurf_model_free(m);

@@ -316,19 +316,19 @@ static smurf_model *train(int threads, const smurf_data *data, const smurf_data 
 static void predict(const smurf_model *model, const smurf_sequence *s, double *out)
 {
     struct predictor p = smurf_model_predictor(model);
-    void *desk = p.class->desk_new(p.self, s->length);
-    assert_non_null(desk);
-    p.class->read(p.self, desk, s);
+    void *workspace = p.class->workspace_new(p.self, s->length);
+    assert_non_null(workspace);
+    p.class->read(p.self, workspace, s);
     for (size_t row = 0; row < s->length; row++) {
         const double gap = 0.5;
-        struct dist dist = p.class->dist(p.self, desk, row, 1);
+        struct dist dist = p.class->dist(p.self, workspace, row, 1);
         *out++ = smurf_dist_cdf(&dist, gap);
-        p.class->types(p.self, desk, row, &gap, out, 1);
+        p.class->types(p.self, workspace, row, &gap, out, 1);
         double sum = 0;
         for (uint32_t k = 0; k < model->types; k++) sum += *out++;
         assert_true(fabs(sum - 1) < 1e-12);
     }
-    p.class->desk_free(desk);
+    p.class->workspace_free(workspace);
 }
 
 static void test_train_save_load(void **state)

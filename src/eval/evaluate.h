@@ -17,10 +17,10 @@
 
 #include <stdbool.h>
 
-/* n draws of the gap after event `row`, in the user's unit and in any order, from a desk that has read the sequence.
-   stream: the number of the gap, for random numbers of its own. Runs on many threads. */
-typedef void evaluation_draw(void *context, const struct predictor *predictor, void *desk, size_t row, uint64_t stream,
-                             double *out, size_t n);
+/* n draws of the gap after event `row`, in the user's unit and in any order, from a workspace that has read the
+   sequence. stream: the number of the gap, for random numbers of its own. Runs on many threads. */
+typedef void evaluation_draw(void *context, const struct predictor *predictor, void *workspace, size_t row,
+                             uint64_t stream, double *out, size_t n);
 
 /* What to measure. {0} with model and test set is valid. All is borrowed. */
 struct evaluation_plan {

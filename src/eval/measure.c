@@ -37,10 +37,10 @@ bool smurf_measurer_init(struct measurer *m, const struct evaluation_plan *plan,
 {
     const struct predictor *model = &plan->model;
     size_t types = model->class->types ? model->types : 0;
-    *m = (struct measurer){.plan = plan, .model = model->class->desk_new(model->self, longest)};
+    *m = (struct measurer){.plan = plan, .model = model->class->workspace_new(model->self, longest)};
     bool ok = m->model != NULL;
-    if (plan->marginal) ok = (m->marginal = plan->marginal->class->desk_new(plan->marginal->self, longest)) && ok;
-    if (plan->recent) ok = (m->recent = plan->recent->class->desk_new(plan->recent->self, longest)) && ok;
+    if (plan->marginal) ok = (m->marginal = plan->marginal->class->workspace_new(plan->marginal->self, longest)) && ok;
+    if (plan->recent) ok = (m->recent = plan->recent->class->workspace_new(plan->recent->self, longest)) && ok;
     if (plan->draws) ok = (m->drawn = malloc(plan->draws * sizeof *m->drawn)) && ok;
     if (types == 0) return ok;
     m->types = malloc(GAPS_AT_ONCE * types * sizeof *m->types);
@@ -52,9 +52,9 @@ bool smurf_measurer_init(struct measurer *m, const struct evaluation_plan *plan,
 void smurf_measurer_release(struct measurer *m)
 {
     const struct evaluation_plan *plan = m->plan;
-    if (m->model) plan->model.class->desk_free(m->model);
-    if (m->marginal) plan->marginal->class->desk_free(m->marginal);
-    if (m->recent) plan->recent->class->desk_free(m->recent);
+    if (m->model) plan->model.class->workspace_free(m->model);
+    if (m->marginal) plan->marginal->class->workspace_free(m->marginal);
+    if (m->recent) plan->recent->class->workspace_free(m->recent);
     free(m->types);
     free(m->share);
     free(m->count);
@@ -219,9 +219,9 @@ static void measure_draws(struct measurer *m, const struct row_values *out, cons
 /* ---- A gap --------------------------------------------------------------------------------------- */
 
 static void measure_naive(const struct measurer *m, const struct row_values *out, const struct predictor *naive,
-                          void *desk, size_t i, size_t row, double gap)
+                          void *workspace, size_t i, size_t row, double gap)
 {
-    struct dist dist = naive->class->dist(naive->self, desk, row, 0);
+    struct dist dist = naive->class->dist(naive->self, workspace, row, 0);
     measure_times(m, out, &dist, i, gap, smurf_naive_spread(&dist));
 }
 

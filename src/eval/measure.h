@@ -15,7 +15,7 @@ static inline uint64_t measure_stream(enum measure_stream purpose, size_t index)
 
 struct measurer {
     const struct evaluation_plan *plan;
-    void *model, *marginal, *recent; /* desks; NULL: not measured */
+    void *model, *marginal, *recent; /* workspaces; NULL: not measured */
     const smurf_sequence *sequence;  /* the one that was read */
     double *types;                   /* (gaps at once x types) probabilities, and (types) their mean; NULL: no types */
     double *share;

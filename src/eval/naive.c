@@ -276,41 +276,41 @@ void smurf_naive_free(struct naive *naive)
 
 /* ---- Predictors ---------------------------------------------------------------------------------- */
 
-struct desk {
+struct naive_workspace {
     smurf_sequence sequence;
 };
 
-static void *desk_new(const void *self, size_t events)
+static void *workspace_new(const void *self, size_t events)
 {
     (void)self, (void)events;
-    return calloc(1, sizeof(struct desk));
+    return calloc(1, sizeof(struct naive_workspace));
 }
 
-static void read_sequence(const void *self, void *desk, const smurf_sequence *sequence)
+static void read_sequence(const void *self, void *workspace, const smurf_sequence *sequence)
 {
     (void)self;
-    ((struct desk *)desk)->sequence = *sequence;
+    ((struct naive_workspace *)workspace)->sequence = *sequence;
 }
 
-static struct dist marginal_dist(const void *self, void *desk, size_t row, int raw)
+static struct dist marginal_dist(const void *self, void *workspace, size_t row, int raw)
 {
-    (void)desk, (void)row, (void)raw;
+    (void)workspace, (void)row, (void)raw;
     return (struct dist){&bin_class, &((const struct naive *)self)->marginal};
 }
 
-static struct dist recent_dist(const void *self, void *desk, size_t row, int raw)
+static struct dist recent_dist(const void *self, void *workspace, size_t row, int raw)
 {
     (void)raw;
     const struct naive *naive = self;
-    double mean = recent_mean(&((const struct desk *)desk)->sequence, row);
+    double mean = recent_mean(&((const struct naive_workspace *)workspace)->sequence, row);
     return (struct dist){&bin_class, isnan(mean) ? &naive->first : &naive->bin[bin_of(naive, mean)]};
 }
 
 static const struct predictor_class marginal_class = {
-    "marginal", desk_new, free, read_sequence, marginal_dist, NULL, NULL,
+    "marginal", workspace_new, free, read_sequence, marginal_dist, NULL, NULL,
 };
 static const struct predictor_class recent_class = {
-    "recent", desk_new, free, read_sequence, recent_dist, NULL, NULL,
+    "recent", workspace_new, free, read_sequence, recent_dist, NULL, NULL,
 };
 
 struct predictor smurf_naive_marginal(const struct naive *naive)

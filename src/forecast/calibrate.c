@@ -45,15 +45,15 @@ static double draw(const struct work *w, uint64_t stream, uint64_t i)
 }
 
 /* One sequence: levels and CRPS of the raw law, or the CRPS under the other half's map. */
-static void measure(struct work *w, const struct predictor *p, void *desk, size_t s, int mapped)
+static void measure(struct work *w, const struct predictor *p, void *workspace, size_t s, int mapped)
 {
     const smurf_sequence *q = &w->data->sequence[s];
-    p->class->read(p->self, desk, q);
+    p->class->read(p->self, workspace, q);
     for (size_t i = q->first; i < q->length; i++) {
         size_t g = w->offset[s] + i - q->first;
         double gap = q->time[i] - q->time[i - 1];
         struct recalibrated room;
-        struct dist dist = p->class->dist(p->self, desk, i - 1, 1);
+        struct dist dist = p->class->dist(p->self, workspace, i - 1, 1);
         if (mapped) dist = smurf_recalibrated(&room, dist, &w->half[(s + 1) % 2]);
         if (!w->levels_only) w->crps[mapped][g] = smurf_dist_crps(&dist, gap);
         if (mapped) continue;
@@ -71,15 +71,15 @@ static void pass(struct work *w, int mapped)
     smurf_serial_enter();
 #pragma omp parallel num_threads(w->threads)
     {
-        void *desk = p.class->desk_new(p.self, longest);
-        if (!desk) {
+        void *workspace = p.class->workspace_new(p.self, longest);
+        if (!workspace) {
 #pragma omp atomic write
             w->failed = true;
         }
 #pragma omp for schedule(dynamic)
         for (size_t s = 0; s < w->data->sequences; s++)
-            if (desk && w->offset[s + 1] > w->offset[s]) measure(w, &p, desk, s, mapped);
-        p.class->desk_free(desk);
+            if (workspace && w->offset[s + 1] > w->offset[s]) measure(w, &p, workspace, s, mapped);
+        p.class->workspace_free(workspace);
     }
     smurf_serial_leave();
 }

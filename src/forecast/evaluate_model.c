@@ -32,12 +32,12 @@ struct drawing {
     struct sampler_config config;
 };
 
-static void draw(void *context, const struct predictor *p, void *desk, size_t row, uint64_t stream, double *out,
+static void draw(void *context, const struct predictor *p, void *workspace, size_t row, uint64_t stream, double *out,
                  size_t n)
 {
     const struct drawing *d = context;
     const smurf_scale *scale;
-    struct law law = p->class->law(p->self, desk, row, &scale);
+    struct law law = p->class->law(p->self, workspace, row, &scale);
     d->sampler->draw(&law, &d->config, stream, out, n);
     for (size_t i = 0; i < n; i++) out[i] = smurf_scale_backward(scale, out[i]);
 }

@@ -23,7 +23,7 @@ void smurf_forecast_free(smurf_forecast *f)
 {
     if (!f) return;
     f->model->model.class->history->close(f->state);
-    smurf_law_desk_release(&f->desk);
+    smurf_law_workspace_release(&f->workspace);
     free(f->c), free(f->time), free(f->type);
     free(f);
 }
@@ -46,7 +46,7 @@ smurf_status smurf_forecast_new(smurf_forecast **out, const smurf_model *model, 
     f->room = window_room(model);
     f->time = malloc(f->room * sizeof *f->time);
     f->type = malloc(f->room * sizeof *f->type);
-    smurf_status status = smurf_law_desk_init(&f->desk, model, err);
+    smurf_status status = smurf_law_workspace_init(&f->workspace, model, err);
     if (!status) status = class->history->open(&f->state, &model->model, model->slab, history, err);
     if (!status && (!f->c || !f->time || !f->type)) status = smurf_fail_memory(err);
     if (status)
@@ -67,14 +67,14 @@ void smurf_forecast_clear(smurf_forecast *f, int64_t origin)
 
 void smurf_forecast_rest(smurf_forecast *f)
 {
-    smurf_law_desk_release(&f->desk);
+    smurf_law_workspace_release(&f->workspace);
     f->ready = false;
 }
 
-/* The desk is there again. */
+/* The workspace is there again. */
 static smurf_status wake(smurf_forecast *f, smurf_error *err)
 {
-    return f->desk.model ? SMURF_OK : smurf_law_desk_init(&f->desk, f->model, err);
+    return f->workspace.model ? SMURF_OK : smurf_law_workspace_init(&f->workspace, f->model, err);
 }
 
 void smurf_forecast_recalibrate(smurf_forecast *f, int on)
@@ -261,9 +261,9 @@ smurf_status smurf_forecast_silence(smurf_forecast *f, double since, smurf_error
 static struct dist law_of_next(smurf_forecast *f)
 {
     if (!f->events) return smurf_empirical(&f->marginal, f->model->notes.marginal, MARGINAL_LEVELS);
-    if (!f->ready) smurf_law_desk_set(&f->desk, f->c);
+    if (!f->ready) smurf_law_workspace_set(&f->workspace, f->c);
     f->ready = true;
-    return smurf_law_desk_dist(&f->desk, f->raw);
+    return smurf_law_workspace_dist(&f->workspace, f->raw);
 }
 
 struct dist smurf_forecast_dist(smurf_forecast *f)
@@ -346,7 +346,7 @@ static void type_shares(smurf_forecast *f, const struct dist *dist, double *out)
     double gap[LEVELS];
     for (int i = 0; i < LEVELS; i++) gap[i] = (i + 0.5) / LEVELS;
     dist->class->quantile(dist->self, gap, gap, LEVELS);
-    smurf_law_desk_mean_types(&f->desk, gap, LEVELS, out);
+    smurf_law_workspace_mean_types(&f->workspace, gap, LEVELS, out);
 }
 
 smurf_status smurf_forecast_types(smurf_forecast *f, double *share, smurf_error *err)
@@ -375,7 +375,7 @@ smurf_status smurf_forecast_types_at(smurf_forecast *f, double gap, double *shar
     if (status) return status;
     law_of_next(f);
     smurf_serial_enter();
-    smurf_law_desk_types(&f->desk, &gap, share, 1);
+    smurf_law_workspace_types(&f->workspace, &gap, share, 1);
     smurf_serial_leave();
     return SMURF_OK;
 }

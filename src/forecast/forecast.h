@@ -10,7 +10,7 @@ struct smurf_forecast {
     const smurf_model *model;
     void *state; /* events as the model keeps them (model/history.h) */
     float *c;    /* coefficients of the last event */
-    struct law_desk desk;
+    struct law_workspace workspace;
     size_t events;
     size_t history; /* as asked for */
     int64_t origin;
@@ -21,7 +21,7 @@ struct smurf_forecast {
     size_t room;
     double since; /* silence after the last one; 0: none */
     bool raw;     /* no recalibration */
-    bool ready;   /* desk holds the law of the last event */
+    bool ready;   /* workspace holds the law of the last event */
     struct silent silent;
     struct empirical marginal; /* the law of an empty history */
 };

@@ -83,7 +83,7 @@ static bool keep(struct path *path, double time, uint32_t type)
 static uint32_t draw_type(smurf_forecast *f, double gap, double u, double *share)
 {
     uint32_t last = f->model->types - 1;
-    smurf_law_desk_types(&f->desk, &gap, share, 1);
+    smurf_law_workspace_types(&f->workspace, &gap, share, 1);
     for (uint32_t k = 0; k < last; k++) {
         u -= share[k];
         if (u < 0) return k;

@@ -15,77 +15,78 @@ double smurf_model_noise(const smurf_settings *settings)
     return objective->noise ? objective->noise(settings) : 0;
 }
 
-smurf_status smurf_law_desk_init(struct law_desk *desk, const smurf_model *model, smurf_error *err)
+smurf_status smurf_law_workspace_init(struct law_workspace *workspace, const smurf_model *model, smurf_error *err)
 {
-    *desk = (struct law_desk){.model = model,
-                              .sigma = smurf_model_noise(&model->config),
-                              .mass = smurf_objective_named_f32(model->config.objective)->mass};
-    desk->memory = malloc(model->model.class->law_memory(&model->model));
-    desk->type_rows = model->types < 10000 ? TYPE_POINTS : 8;
-    desk->type_room = malloc(desk->type_rows * model->types * sizeof *desk->type_room);
-    smurf_status status = smurf_exact_init(&desk->exact, err);
-    if (!status && (!desk->memory || !desk->type_room)) status = smurf_fail_memory(err);
-    if (status) smurf_law_desk_release(desk);
+    *workspace = (struct law_workspace){.model = model,
+                                        .sigma = smurf_model_noise(&model->config),
+                                        .mass = smurf_objective_named_f32(model->config.objective)->mass};
+    workspace->memory = malloc(model->model.class->law_memory(&model->model));
+    workspace->type_rows = model->types < 10000 ? TYPE_POINTS : 8;
+    workspace->type_room = malloc(workspace->type_rows * model->types * sizeof *workspace->type_room);
+    smurf_status status = smurf_exact_init(&workspace->exact, err);
+    if (!status && (!workspace->memory || !workspace->type_room)) status = smurf_fail_memory(err);
+    if (status) smurf_law_workspace_release(workspace);
     return status;
 }
 
-void smurf_law_desk_release(struct law_desk *desk)
+void smurf_law_workspace_release(struct law_workspace *workspace)
 {
-    free(desk->memory);
-    free(desk->type_room);
-    smurf_exact_release(&desk->exact);
-    *desk = (struct law_desk){0};
+    free(workspace->memory);
+    free(workspace->type_room);
+    smurf_exact_release(&workspace->exact);
+    *workspace = (struct law_workspace){0};
 }
 
-void smurf_law_desk_set(struct law_desk *desk, const float *c)
+void smurf_law_workspace_set(struct law_workspace *workspace, const float *c)
 {
-    const smurf_model *m = desk->model;
-    desk->built = false;
-    desk->law = m->model.class->law(&m->model, m->slab, c, m->low, m->high, desk->memory);
+    const smurf_model *m = workspace->model;
+    workspace->built = false;
+    workspace->law = m->model.class->law(&m->model, m->slab, c, m->low, m->high, workspace->memory);
 }
 
-struct dist smurf_law_desk_dist(struct law_desk *desk, int raw)
+struct dist smurf_law_workspace_dist(struct law_workspace *workspace, int raw)
 {
-    const smurf_model *m = desk->model;
-    if (!desk->built) {
-        smurf_exact_build(&desk->exact, &desk->law, desk->mass);
-        if (desk->sigma > 0) smurf_tweedie_apply(&desk->exact, &desk->law, desk->sigma, m->config.multiplicative);
-        desk->built = true;
+    const smurf_model *m = workspace->model;
+    if (!workspace->built) {
+        smurf_exact_build(&workspace->exact, &workspace->law, workspace->mass);
+        if (workspace->sigma > 0)
+            smurf_tweedie_apply(&workspace->exact, &workspace->law, workspace->sigma, m->config.multiplicative);
+        workspace->built = true;
     }
-    struct dist dist = smurf_scaled(&desk->scaled, &desk->exact, &m->view.scale);
+    struct dist dist = smurf_scaled(&workspace->scaled, &workspace->exact, &m->view.scale);
     if (raw || !m->notes.calibration.recalibrated) return dist;
-    return smurf_recalibrated(&desk->recalibrated, dist, &m->notes.map);
+    return smurf_recalibrated(&workspace->recalibrated, dist, &m->notes.map);
 }
 
 /* Gaps before or beyond what the law knows have the types of its ends. */
-void smurf_law_desk_types(struct law_desk *desk, const double *gap, double *out, size_t n)
+void smurf_law_workspace_types(struct law_workspace *workspace, const double *gap, double *out, size_t n)
 {
-    const smurf_model *m = desk->model;
+    const smurf_model *m = workspace->model;
     double y[TYPE_POINTS];
     for (size_t i = 0; i < n; i += TYPE_POINTS) {
         size_t part = n - i < TYPE_POINTS ? n - i : TYPE_POINTS;
         for (size_t j = 0; j < part; j++)
             y[j] = fmin(fmax(smurf_scale_forward(&m->view.scale, gap[i + j]), m->low), m->high);
-        m->model.class->types(&desk->law, y, out + i * m->types, part);
+        m->model.class->types(&workspace->law, y, out + i * m->types, part);
     }
 }
 
-void smurf_law_desk_mean_types(struct law_desk *desk, const double *gap, size_t n, double *out)
+void smurf_law_workspace_mean_types(struct law_workspace *workspace, const double *gap, size_t n, double *out)
 {
-    size_t types = desk->model->types;
+    size_t types = workspace->model->types;
     for (size_t k = 0; k < types; k++) out[k] = 0;
-    for (size_t i = 0; i < n; i += desk->type_rows) {
-        size_t rows = n - i < desk->type_rows ? n - i : desk->type_rows;
-        smurf_law_desk_types(desk, gap + i, desk->type_room, rows);
+    for (size_t i = 0; i < n; i += workspace->type_rows) {
+        size_t rows = n - i < workspace->type_rows ? n - i : workspace->type_rows;
+        smurf_law_workspace_types(workspace, gap + i, workspace->type_room, rows);
         for (size_t j = 0; j < rows; j++)
-            for (size_t k = 0; k < types; k++) out[k] += desk->type_room[j * types + k] / (double)n;
+            for (size_t k = 0; k < types; k++) out[k] += workspace->type_room[j * types + k] / (double)n;
     }
 }
 
 /* ---- A sequence ------------------------------------------------------------------------------ */
 
-struct desk {
-    struct law_desk law;
+struct model_workspace {
+    struct law_workspace law;
     uint32_t *type;
     double *time;
     float *gap, *memory;
@@ -101,20 +102,20 @@ static size_t windows_of(const smurf_model *m, size_t events)
     return m->config.context ? events / smurf_window_events(m->config.context) + 1 : 1;
 }
 
-static void desk_free(void *desk)
+static void workspace_free(void *workspace)
 {
-    struct desk *d = desk;
+    struct model_workspace *d = workspace;
     if (!d) return;
-    smurf_law_desk_release(&d->law);
+    smurf_law_workspace_release(&d->law);
     free(d->type), free(d->time), free(d->gap), free(d->memory);
     free(d->c), free(d->offset), free(d->seen_at);
     free(d);
 }
 
-static void *desk_new(const void *self, size_t events)
+static void *workspace_new(const void *self, size_t events)
 {
     const smurf_model *m = self;
-    struct desk *d = calloc(1, sizeof *d);
+    struct model_workspace *d = calloc(1, sizeof *d);
     size_t n = (events ? events : 1) + windows_of(m, events) * m->config.context;
     if (!d) return NULL;
     d->offset = malloc((windows_of(m, events) + 1) * sizeof *d->offset);
@@ -124,17 +125,17 @@ static void *desk_new(const void *self, size_t events)
     d->gap = malloc(n * sizeof *d->gap);
     d->memory = malloc(m->model.class->encode_memory(&m->model, n, 1) * sizeof *d->memory);
     d->c = malloc(n * m->model.class->coefficients(&m->model) * sizeof *d->c);
-    if (!smurf_law_desk_init(&d->law, m, NULL) && d->type && d->time && d->gap && d->memory && d->c && d->offset &&
+    if (!smurf_law_workspace_init(&d->law, m, NULL) && d->type && d->time && d->gap && d->memory && d->c && d->offset &&
         d->seen_at)
         return d;
-    desk_free(d);
+    workspace_free(d);
     return NULL;
 }
 
 /* One window: the events from `start` on, of which those from `first` on have their laws here. Returns where it ends.
  */
-static size_t lay_window(const smurf_model *m, struct desk *d, const smurf_sequence *s, size_t start, size_t first,
-                         size_t end, size_t at)
+static size_t lay_window(const smurf_model *m, struct model_workspace *d, const smurf_sequence *s, size_t start,
+                         size_t first, size_t end, size_t at)
 {
     smurf_sequence window = {
         .time = s->time + start, .type = s->type + start, .length = end - start, .origin = s->origin};
@@ -147,10 +148,10 @@ static size_t lay_window(const smurf_model *m, struct desk *d, const smurf_seque
     return at;
 }
 
-static void read_sequence(const void *self, void *desk, const smurf_sequence *s)
+static void read_sequence(const void *self, void *workspace, const smurf_sequence *s)
 {
     const smurf_model *m = self;
-    struct desk *d = desk;
+    struct model_workspace *d = workspace;
     size_t n = 0, windows = 0, step = m->config.context ? smurf_window_events(m->config.context) : s->length;
     d->row = SIZE_MAX;
     d->offset[0] = 0;
@@ -164,31 +165,33 @@ static void read_sequence(const void *self, void *desk, const smurf_sequence *s)
     m->model.class->encode(&(struct op_run){.threads = 1}, &m->model, m->slab, &input, d->memory, d->c);
 }
 
-static struct desk *at_row(const smurf_model *m, void *desk, size_t row)
+static struct model_workspace *at_row(const smurf_model *m, void *workspace, size_t row)
 {
-    struct desk *d = desk;
-    if (d->row != row) smurf_law_desk_set(&d->law, d->c + d->seen_at[row] * m->model.class->coefficients(&m->model));
+    struct model_workspace *d = workspace;
+    if (d->row != row)
+        smurf_law_workspace_set(&d->law, d->c + d->seen_at[row] * m->model.class->coefficients(&m->model));
     d->row = row;
     return d;
 }
 
-static struct dist dist_of(const void *self, void *desk, size_t row, int raw)
+static struct dist dist_of(const void *self, void *workspace, size_t row, int raw)
 {
-    return smurf_law_desk_dist(&at_row(self, desk, row)->law, raw);
+    return smurf_law_workspace_dist(&at_row(self, workspace, row)->law, raw);
 }
 
-static void types_of(const void *self, void *desk, size_t row, const double *gap, double *out, size_t n)
+static void types_of(const void *self, void *workspace, size_t row, const double *gap, double *out, size_t n)
 {
-    smurf_law_desk_types(&at_row(self, desk, row)->law, gap, out, n);
+    smurf_law_workspace_types(&at_row(self, workspace, row)->law, gap, out, n);
 }
 
-static struct law law_of(const void *self, void *desk, size_t row, const smurf_scale **scale)
+static struct law law_of(const void *self, void *workspace, size_t row, const smurf_scale **scale)
 {
     *scale = &((const smurf_model *)self)->view.scale;
-    return at_row(self, desk, row)->law.law;
+    return at_row(self, workspace, row)->law.law;
 }
 
-static const struct predictor_class class = {"smurf", desk_new, desk_free, read_sequence, dist_of, types_of, law_of};
+static const struct predictor_class class = {"smurf", workspace_new, workspace_free, read_sequence,
+                                             dist_of, types_of,      law_of};
 
 struct predictor smurf_model_predictor(const smurf_model *model)
 {

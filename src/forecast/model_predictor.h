@@ -19,7 +19,7 @@ struct predictor smurf_model_predictor(const smurf_model *model);
 double smurf_model_noise(const smurf_settings *settings);
 
 /* What turns the coefficients of one event into its law and distribution; one for each thread. */
-struct law_desk {
+struct law_workspace {
     const smurf_model *model;
     double sigma; /* noise to take off; 0: none */
     enum exact_mass mass;
@@ -33,14 +33,14 @@ struct law_desk {
     size_t type_rows;
 };
 
-smurf_status smurf_law_desk_init(struct law_desk *desk, const smurf_model *model, smurf_error *err);
-void smurf_law_desk_release(struct law_desk *desk);
+smurf_status smurf_law_workspace_init(struct law_workspace *workspace, const smurf_model *model, smurf_error *err);
+void smurf_law_workspace_release(struct law_workspace *workspace);
 /* The law of one event's coefficients, which must stay; then its distribution in the user's unit, raw or recalibrated;
    then types at gaps in the user's unit. */
-void smurf_law_desk_set(struct law_desk *desk, const float *c);
-struct dist smurf_law_desk_dist(struct law_desk *desk, int raw);
-void smurf_law_desk_types(struct law_desk *desk, const double *gap, double *out, size_t n);
+void smurf_law_workspace_set(struct law_workspace *workspace, const float *c);
+struct dist smurf_law_workspace_dist(struct law_workspace *workspace, int raw);
+void smurf_law_workspace_types(struct law_workspace *workspace, const double *gap, double *out, size_t n);
 /* The mean of the probabilities over n gaps, out (types). */
-void smurf_law_desk_mean_types(struct law_desk *desk, const double *gap, size_t n, double *out);
+void smurf_law_workspace_mean_types(struct law_workspace *workspace, const double *gap, size_t n, double *out);
 
 #endif

@@ -14,7 +14,7 @@
 
 static const double cut_at = 27; /* compensator: 2e-12 is left */
 
-struct desk {
+struct truth_workspace {
     struct history *history;
     const smurf_sequence *sequence;
     size_t seen;  /* events that the history has taken in */
@@ -24,31 +24,31 @@ struct desk {
     smurf_scale scale;
 };
 
-static void desk_free(void *desk)
+static void workspace_free(void *workspace)
 {
-    struct desk *d = desk;
+    struct truth_workspace *d = workspace;
     if (!d) return;
     smurf_history_free(d->history);
     smurf_exact_release(&d->exact);
     free(d);
 }
 
-static void *desk_new(const void *self, size_t events)
+static void *workspace_new(const void *self, size_t events)
 {
     (void)events;
-    struct desk *d = calloc(1, sizeof *d);
+    struct truth_workspace *d = calloc(1, sizeof *d);
     if (!d) return NULL;
     d->scale = (smurf_scale){.kind = SMURF_SCALE_NONE, .mean = 1, .sd = 1};
     d->history = smurf_history_new(self, false);
     if (!smurf_exact_init(&d->exact, NULL) && d->history) return d;
-    desk_free(d);
+    workspace_free(d);
     return NULL;
 }
 
-static void read_sequence(const void *self, void *desk, const smurf_sequence *sequence)
+static void read_sequence(const void *self, void *workspace, const smurf_sequence *sequence)
 {
     (void)self;
-    struct desk *d = desk;
+    struct truth_workspace *d = workspace;
     d->sequence = sequence;
     d->seen = d->built = 0;
     smurf_history_restart(d->history);
@@ -71,7 +71,7 @@ static double end_of(const struct law *law)
 }
 
 /* The law after event `row`. */
-static struct law law_at(struct desk *d, size_t row)
+static struct law law_at(struct truth_workspace *d, size_t row)
 {
     const smurf_sequence *s = d->sequence;
     if (d->seen > row + 1) {
@@ -84,10 +84,10 @@ static struct law law_at(struct desk *d, size_t row)
     return (struct law){&process->class->law, d->history, process->types, 0, INFINITY};
 }
 
-static struct dist dist_of(const void *self, void *desk, size_t row, int raw)
+static struct dist dist_of(const void *self, void *workspace, size_t row, int raw)
 {
     (void)self, (void)raw;
-    struct desk *d = desk;
+    struct truth_workspace *d = workspace;
     struct law law = law_at(d, row);
     if (d->built != row + 1) {
         law.hi = end_of(&law);
@@ -98,10 +98,10 @@ static struct dist dist_of(const void *self, void *desk, size_t row, int raw)
 }
 
 /* Shares of the intensities; where there are none any type is as good as another. */
-static void types_of(const void *self, void *desk, size_t row, const double *gap, double *out, size_t n)
+static void types_of(const void *self, void *workspace, size_t row, const double *gap, double *out, size_t n)
 {
     (void)self;
-    struct law law = law_at(desk, row);
+    struct law law = law_at(workspace, row);
     smurf_law_eval_types(&law, gap, out, n);
     for (size_t i = 0; i < n; i++) {
         double sum = 0, *share = out + i * law.types;
@@ -110,7 +110,8 @@ static void types_of(const void *self, void *desk, size_t row, const double *gap
     }
 }
 
-static const struct predictor_class class = {"truth", desk_new, desk_free, read_sequence, dist_of, types_of, NULL};
+static const struct predictor_class class = {"truth",  workspace_new, workspace_free, read_sequence, dist_of,
+                                             types_of, NULL};
 
 struct predictor smurf_truth_predictor(const smurf_process *process)
 {

@@ -2,7 +2,7 @@
  * predictor.h - what makes laws out of histories: a trained model, a naive law, the truth of a simulation.
  *
  * Evaluation asks a predictor for the distribution of every scored gap of a sequence, and of its type; it knows no more
- * of it. A predictor is const in use; what a thread needs lies in a `desk` of its own.
+ * of it. A predictor is const in use; each thread has a workspace of its own.
  */
 #ifndef SMURF_LAW_PREDICTOR_H
 #define SMURF_LAW_PREDICTOR_H
@@ -12,21 +12,21 @@
 
 struct predictor_class {
     const char *name;
-    /* A desk for sequences of up to `events` events; NULL: out of memory. */
-    void *(*desk_new)(const void *self, size_t events);
-    void (*desk_free)(void *desk);
+    /* A workspace for sequences of up to `events` events; NULL: out of memory. */
+    void *(*workspace_new)(const void *self, size_t events);
+    void (*workspace_free)(void *workspace);
     /* Reads a sequence. The law of row r (0 .. length-1) is that of the gap after event r; it has seen events 0 .. r.
      */
-    void (*read)(const void *self, void *desk, const smurf_sequence *sequence);
+    void (*read)(const void *self, void *workspace, const smurf_sequence *sequence);
     /* The distribution of the gap after event `row`, in the user's unit. raw: before recalibration. Valid until the
-       next call of `dist` or `read` on the desk. */
-    struct dist (*dist)(const void *self, void *desk, size_t row, int raw);
+       next call of `dist` or `read` on the workspace. */
+    struct dist (*dist)(const void *self, void *workspace, size_t row, int raw);
     /* Probabilities of the types, out (n x types), given that the event comes after gap[i] (user's unit). NULL: it
        knows none. */
-    void (*types)(const void *self, void *desk, size_t row, const double *gap, double *out, size_t n);
+    void (*types)(const void *self, void *workspace, size_t row, const double *gap, double *out, size_t n);
     /* The law on its own axis, for samplers; the map from there is smurf_scale_backward of *scale. NULL: there is none.
      */
-    struct law (*law)(const void *self, void *desk, size_t row, const smurf_scale **scale);
+    struct law (*law)(const void *self, void *workspace, size_t row, const smurf_scale **scale);
 };
 
 struct predictor {
