@@ -52,6 +52,9 @@ SMURF_API const char *smurf_features(void);
 /* Frees memory that a function of the library returned as plain bytes. NULL is fine. */
 SMURF_API void smurf_free(void *memory);
 
+/* Called by the library when it no longer uses something that a caller lent to it. */
+typedef void smurf_free_fn(void *context);
+
 /* ---- Errors --------------------------------------------------------------------------------- */
 
 typedef enum smurf_status {
@@ -160,6 +163,54 @@ SMURF_API smurf_status smurf_data_read(smurf_data **out, const char *path, const
 /* The same from memory; `name` stands for the file in messages. */
 SMURF_API smurf_status smurf_data_read_memory(smurf_data **out, const void *bytes, size_t size, const char *name,
                                               const smurf_read_config *config, smurf_error *err);
+
+/* ---- Data from arrays ------------------------------------------------------------------------ */
+
+/* Events that a program holds in arrays of its own. Set the fields you have after smurf_arrays_init; the rest stays 0.
+   Times are doubles (`time`) or whole ticks (`ticks`), as datetime64 of numpy has them: with places = 9 and unit "s",
+   nanoseconds since 1970. Sequences lie end to end (`offset`), or rows are interleaved and say where they belong
+   (`sequence`), or there is one sequence.
+
+       smurf_arrays a;
+       smurf_arrays_init(&a);
+       a.events = 3, a.time = (double[]){0.5, 1, 2.5}, a.type = (uint32_t[]){1, 0, 1};
+       status = smurf_data_from_arrays(&data, &a, &err); */
+typedef struct smurf_arrays {
+    size_t size;
+    size_t events;
+    const double *time;               /* (events) on the user's clock; or */
+    const int64_t *ticks;             /* (events) in units of 10^-places, INT64_MIN: missing */
+    int places;                       /* 0 .. 18 */
+    const uint32_t *type;             /* (events); NULL: all are of one type */
+    uint32_t types;                   /* number of types; 0: as many as occur, or as there are names */
+    const char *const *type_name;     /* (types); NULL: types are numbers */
+    size_t sequences;                 /* 0: as many as there are ids, or one */
+    const size_t *offset;             /* (sequences + 1) sequence i has events offset[i] .. offset[i + 1] - 1; or */
+    const int64_t *sequence;          /* (events) an id for each event's sequence: any numbers */
+    const char *const *sequence_name; /* (sequences), entries may be NULL. NULL: the ids, or none */
+    const double *start, *end;        /* (sequences) of observation on the user's clock, NaN: unknown; or NULL */
+    const int64_t *start_ticks, *end_ticks; /* the same in ticks, INT64_MIN: unknown; or NULL */
+    const size_t *first;                    /* (sequences) first event to be scored; NULL: 1 */
+    const char *unit;                       /* of time, such as "s"; NULL: unknown */
+    int is_calendar;                        /* 1: times count seconds since 1970 */
+    int sort;                               /* 1: sort events that are out of order rather than fail */
+    const char *name;                       /* for smurf_data_source; NULL: "arrays" */
+    smurf_free_fn *release; /* NULL: everything is copied. Else `time` and `type` are lent where that can be */
+    void *release_context;
+} smurf_arrays;
+
+#define smurf_arrays_init(arrays) smurf_arrays_init_sized((arrays), sizeof *(arrays))
+SMURF_API void smurf_arrays_init_sized(smurf_arrays *arrays, size_t size);
+
+/* Makes a data set, with the same checks as for a file. With ids, sequences come in the order in which their ids first
+   appear; sequence_name, start, end and first are in that order too. Messages count events and sequences from 0, as
+   they are in the arrays ("event 17 of sequence 3: ...").
+
+   Where `release` is set, the data set uses `time` and `type` in place, without a copy, if nothing has to change:
+   sequences by offset, times as doubles that start below 2^20, in order. release(release_context) is called exactly
+   once, also after an error, when the arrays are no longer used: before this function returns or, where they are in
+   use, by smurf_data_free. */
+SMURF_API smurf_status smurf_data_from_arrays(smurf_data **out, const smurf_arrays *arrays, smurf_error *err);
 
 /* ---- Splits, windows, dithering -------------------------------------------------------------- */
 
@@ -271,6 +322,11 @@ SMURF_API void smurf_write_config_init(smurf_write_config *config);
    regular file are written directly. */
 SMURF_API smurf_status smurf_data_write(const smurf_data *data, const char *path, const smurf_write_config *config,
                                         smurf_error *err);
+
+/* The same into memory. config: format NULL is JSON Lines; RMTPP text, which is two files, cannot be written so. Free
+ *bytes with smurf_free. */
+SMURF_API smurf_status smurf_data_write_memory(const smurf_data *data, void **bytes, size_t *size,
+                                               const smurf_write_config *config, smurf_error *err);
 
 /* ---- Time scales ------------------------------------------------------------------------------ */
 

@@ -11,8 +11,8 @@
 void smurf_builder_release(struct builder *b)
 {
     smurf_names_release(&b->vocabulary);
-    free(b->time);
-    free(b->type);
+    if (!b->lent_time) free(b->time);
+    if (!b->lent_type) free(b->type);
     free(b->sequence);
     free(b->remark);
     smurf_arena_release(&b->text);
@@ -330,8 +330,10 @@ smurf_status smurf_builder_finish(struct builder *b, smurf_data **out, smurf_err
         smurf_data_free(data);
         return smurf_fail_memory(err);
     }
-    data->time = fit(b->time, b->closed, sizeof *b->time);
-    data->type = fit(b->type, b->closed, sizeof *b->type);
+    if (!b->lent_time) b->time = data->own_time = fit(b->time, b->closed, sizeof *b->time);
+    if (!b->lent_type) b->type = data->own_type = fit(b->type, b->closed, sizeof *b->type);
+    data->time = b->time;
+    data->type = b->type;
     data->events = b->closed;
     data->sequence = fit(b->sequence, b->sequences, sizeof *b->sequence);
     data->sequences = b->sequences;

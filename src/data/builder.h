@@ -42,6 +42,7 @@ struct builder {
 
     double *time;
     uint32_t *type;
+    bool lent_time, lent_type; /* they are a caller's: neither changed nor freed. Only for events in order. */
     size_t times, types, time_room, type_room;
     uint32_t type_max;        /* largest number pushed so far, while types are numbers */
     smurf_sequence *sequence; /* time, type: NULL until finish; length set */

@@ -2,17 +2,30 @@
 #include "data/data.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void smurf_data_free(smurf_data *data)
 {
     if (!data) return;
-    free(data->time);
-    free(data->type);
+    free(data->own_time);
+    free(data->own_type);
+    if (data->release) data->release(data->release_context);
     free(data->sequence);
     free(data->type_name);
     free(data->remark);
     smurf_arena_release(&data->text);
     free(data);
+}
+
+uint32_t *smurf_data_own_types(smurf_data *data)
+{
+    if (data->own_type || !data->events) return data->own_type;
+    uint32_t *copy = malloc(data->events * sizeof *copy);
+    if (!copy) return NULL;
+    memcpy(copy, data->type, data->events * sizeof *copy);
+    for (size_t i = 0; i < data->sequences; i++) data->sequence[i].type = copy + (data->sequence[i].type - data->type);
+    data->type = data->own_type = copy;
+    return copy;
 }
 
 size_t smurf_data_sequences(const smurf_data *data)

@@ -1,7 +1,8 @@
 /*
  * data.h - the data set as the library sees it: the packed arrays behind smurf_data.
  *
- * Made by struct builder (builder.h), immutable afterwards. Owns everything it points to.
+ * Made by struct builder (builder.h), immutable afterwards. Owns everything it points to, except events that were lent
+ * to it.
  */
 #ifndef SMURF_DATA_DATA_H
 #define SMURF_DATA_DATA_H
@@ -13,8 +14,12 @@
 #include <stdbool.h>
 
 struct smurf_data {
-    double *time;             /* (events) relative to each sequence's origin */
-    uint32_t *type;           /* (events) */
+    const double *time;     /* (events) relative to each sequence's origin */
+    const uint32_t *type;   /* (events) */
+    double *own_time;       /* time, where it is the data set's to free; NULL: lent */
+    uint32_t *own_type;     /* type, likewise */
+    smurf_free_fn *release; /* gives back what was lent; NULL: nothing was */
+    void *release_context;
     size_t events;            /* of all sequences */
     smurf_sequence *sequence; /* (sequences) views into time and type, in order, end to end */
     size_t sequences;
@@ -26,5 +31,8 @@ struct smurf_data {
     const char **remark; /* NULL-terminated, or NULL */
     struct arena text;   /* every string above */
 };
+
+/* Types that may be changed: lent ones are copied first. NULL: out of memory. */
+uint32_t *smurf_data_own_types(smurf_data *data);
 
 #endif

@@ -224,13 +224,20 @@ static smurf_status choose_writer(const struct format_class **out, const char *p
     return status;
 }
 
+/* A copy of the caller's config, which may be older (shorter) than ours, or NULL. */
+static smurf_write_config write_config(const smurf_write_config *given)
+{
+    smurf_write_config config;
+    smurf_write_config_init(&config);
+    if (given) memcpy(&config, given, given->size < sizeof config ? given->size : sizeof config);
+    return config;
+}
+
 smurf_status smurf_data_write(const smurf_data *data, const char *path, const smurf_write_config *given,
                               smurf_error *err)
 {
-    smurf_write_config config;
+    smurf_write_config config = write_config(given);
     const struct format_class *format;
-    smurf_write_config_init(&config);
-    if (given) memcpy(&config, given, given->size < sizeof config ? given->size : sizeof config);
     smurf_status status = choose_writer(&format, path, config.format, err);
     if (status) return status;
     if (!config.key) config.key = smurf_part_of_path(path);
@@ -238,4 +245,23 @@ smurf_status smurf_data_write(const smurf_data *data, const char *path, const sm
     struct sink sink;
     status = write_file(&sink, format->write, data, path, &config, err);
     return status ? status : smurf_sink_commit(&sink, err);
+}
+
+smurf_status smurf_data_write_memory(const smurf_data *data, void **bytes, size_t *size,
+                                     const smurf_write_config *given, smurf_error *err)
+{
+    smurf_write_config config = write_config(given);
+    const struct format_class *format;
+    struct sink sink;
+    *bytes = NULL;
+    *size = 0;
+    smurf_status status = choose_writer(&format, "-", config.format, err);
+    if (!status && format->pair)
+        status = smurf_fail(err, SMURF_ERROR_ARGUMENT, "%s is two files: choose another format", format->title);
+    if (!status) status = smurf_sink_open_memory(&sink, err);
+    if (status) return status;
+    status = format->write(&sink, data, &config, err);
+    if (!status) return smurf_sink_take(&sink, bytes, size, err);
+    smurf_sink_abandon(&sink);
+    return status;
 }

@@ -1,6 +1,7 @@
 /* sink.c - see sink.h. The only file that creates, packs or renames files of events. */
 #include "data/sink.h"
 
+#include "base/memory.h"
 #include "data/number.h"
 
 #include "config.h"
@@ -30,6 +31,9 @@ struct sink_output {
     char *temporary; /* NULL: written directly */
     bool gzip;
     bool settled;
+    bool in_memory;
+    char *bytes; /* what was written so far, in memory */
+    size_t n, room;
 #if SMURF_HAVE_ZLIB
     z_stream pack;
     unsigned char packed[PACKED];
@@ -41,9 +45,24 @@ static void fail_errno(struct sink *sink, const char *doing, int code)
     if (!sink->status) sink->status = smurf_fail_errno(&sink->error, doing, sink->output->path, code);
 }
 
+static void write_memory(struct sink *sink, const void *bytes, size_t n)
+{
+    struct sink_output *out = sink->output;
+    if (!smurf_grow(&out->bytes, &out->room, out->n + n, 1)) {
+        sink->status = smurf_fail_memory(&sink->error);
+        return;
+    }
+    memcpy(out->bytes + out->n, bytes, n);
+    out->n += n;
+}
+
 static void write_raw(struct sink *sink, const void *bytes, size_t n)
 {
     const char *p = bytes;
+    if (sink->output->in_memory) {
+        if (n && !sink->status) write_memory(sink, bytes, n);
+        return;
+    }
     while (n && !sink->status) {
         ssize_t wrote = write(sink->output->fd, p, n);
         if (wrote < 0 && errno != EINTR) fail_errno(sink, "write", errno);
@@ -196,6 +215,7 @@ static void close_output(struct sink *sink)
 #endif
     if (out->temporary) unlink(out->temporary);
     free(out->temporary);
+    free(out->bytes);
     free(out->path);
     free(out);
     free(sink->buffer);
@@ -230,6 +250,19 @@ smurf_status smurf_sink_open(struct sink *sink, const char *path, bool gzip, smu
 #endif
     if (status) close_output(sink);
     return status;
+}
+
+smurf_status smurf_sink_open_memory(struct sink *sink, smurf_error *err)
+{
+    *sink = (struct sink){.buffer = malloc(BUFFER), .output = calloc(1, sizeof *sink->output)};
+    if (sink->output) {
+        sink->output->fd = -1;
+        sink->output->in_memory = true;
+    }
+    if (sink->buffer && sink->output) return SMURF_OK;
+    free(sink->buffer);
+    free(sink->output);
+    return smurf_fail_memory(err);
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */
@@ -364,6 +397,16 @@ smurf_status smurf_sink_commit(struct sink *sink, smurf_error *err)
     }
     smurf_status status = sink->status;
     if (status && err) *err = sink->error;
+    close_output(sink);
+    return status;
+}
+
+smurf_status smurf_sink_take(struct sink *sink, void **out, size_t *size, smurf_error *err)
+{
+    smurf_status status = smurf_sink_settle(sink, err);
+    *out = status ? NULL : sink->output->bytes;
+    *size = status ? 0 : sink->output->n;
+    if (!status) sink->output->bytes = NULL;
     close_output(sink);
     return status;
 }

@@ -21,6 +21,8 @@ struct sink {
 
 /* path "-" is standard output. gzip: pack what is written. */
 smurf_status smurf_sink_open(struct sink *sink, const char *path, bool gzip, smurf_error *err);
+/* Into memory, for smurf_sink_take. */
+smurf_status smurf_sink_open_memory(struct sink *sink, smurf_error *err);
 void smurf_sink_bytes(struct sink *sink, const void *bytes, size_t n);
 void smurf_sink_text(struct sink *sink, const char *text);
 void smurf_sink_char(struct sink *sink, char c);
@@ -38,6 +40,8 @@ size_t smurf_utf8_length(const char *text);
 smurf_status smurf_sink_settle(struct sink *sink, smurf_error *err);
 /* Makes it so: settle, rename. Or, after a failure, clean up and report. The sink is closed. */
 smurf_status smurf_sink_commit(struct sink *sink, smurf_error *err);
+/* Closes a sink in memory and hands over what was written, for the caller to free. After a failure *out is NULL. */
+smurf_status smurf_sink_take(struct sink *sink, void **out, size_t *size, smurf_error *err);
 /* Closes and removes what was written. */
 void smurf_sink_abandon(struct sink *sink);
 

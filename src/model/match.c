@@ -66,8 +66,9 @@ static smurf_status match_names(const smurf_model *m, smurf_data *data, smurf_er
     smurf_status status = place ? look_up(m, data, place, err) : smurf_fail_memory(err);
     for (size_t i = 0; i < data->events && !status; i++)
         if (place[data->type[i]] == UINT32_MAX) status = unknown(m, data, data->type_name[data->type[i]], err);
+    if (!status && !smurf_data_own_types(data)) status = smurf_fail_memory(err);
     if (!status) {
-        for (size_t i = 0; i < data->events; i++) data->type[i] = place[data->type[i]];
+        for (size_t i = 0; i < data->events; i++) data->own_type[i] = place[data->own_type[i]];
         status = rename_types(m, data, err);
     }
     free(place);
