@@ -95,10 +95,10 @@ static int whole_sequence(struct desk *d, const smurf_sequence *s, size_t number
     return 0;
 }
 
-static int whole_data(struct desk *d, const smurf_data *data, size_t from)
+static int whole_data(struct desk *d, const smurf_data *data)
 {
     if (!d->any) d->q.name_width = show_name_width(data);
-    for (size_t i = from; i < smurf_data_sequences(data); i++) {
+    for (size_t i = 0; i < smurf_data_sequences(data); i++) {
         int status = whole_sequence(d, smurf_data_sequence(data, i), d->unnamed++);
         if (status) return status;
         if (terminal_stopped()) return stopped();
@@ -152,11 +152,11 @@ static int continue_sequence(struct desk *d, const smurf_sequence *s, size_t num
     return 0;
 }
 
-static int take_piece(void *context, smurf_data *piece, int table, size_t from)
+static int take_piece(void *context, smurf_data *piece, int table)
 {
     struct desk *d = context;
     int status = modelfile_match(d->model, piece);
-    if (!status && !table) status = whole_data(d, piece, from);
+    if (!status && !table) status = whole_data(d, piece);
     for (size_t i = 0; table && !status && i < smurf_data_sequences(piece); i++)
         status = continue_sequence(d, smurf_data_sequence(piece, i), i);
     return status ? status : finish_output(); /* where nobody can read on, reading on is no use */
@@ -266,7 +266,7 @@ static int predict(const struct predict_options *o, smurf_model *model, char **a
     } else if (!status) {
         smurf_data *own;
         status = modelfile_read(model, &split, &own, argv[1], &data, o->part);
-        if (!status) status = whole_data(&d, own, 0);
+        if (!status) status = whole_data(&d, own);
     }
     if (!status && d.q.format == SHOW_CSV) show_header(&d);
     terminal_clear();

@@ -164,6 +164,37 @@ SMURF_API smurf_status smurf_data_read(smurf_data **out, const char *path, const
 SMURF_API smurf_status smurf_data_read_memory(smurf_data **out, const void *bytes, size_t size, const char *name,
                                               const smurf_read_config *config, smurf_error *err);
 
+/* ---- Streams --------------------------------------------------------------------------------- */
+
+/* Events as they arrive: a pipe, a socket, a log that grows. CSV, TSV and JSON Lines come record by record, each as
+   soon as its line is complete; other formats are read to their end first. Memory stays flat. Not for two threads at
+   once. */
+typedef struct smurf_stream smurf_stream;
+
+/* Up to `room` more bytes; waits until there is at least one. Returns how many, 0 at the end, -1 on failure. */
+typedef ptrdiff_t smurf_read_fn(void *context, void *bytes, size_t room);
+
+/* From a path, "-" being standard input, or from a function; `name` stands for the file in messages. Texts of config
+   (which may be NULL) must outlive the stream. */
+SMURF_API smurf_status smurf_stream_new(smurf_stream **out, const char *path, const smurf_read_config *config,
+                                        smurf_error *err);
+SMURF_API smurf_status smurf_stream_new_reader(smurf_stream **out, smurf_read_fn *read, void *context, const char *name,
+                                               const smurf_read_config *config, smurf_error *err);
+SMURF_API void smurf_stream_free(smurf_stream *stream);
+
+/* What has arrived. */
+typedef struct smurf_piece {
+    smurf_data *data; /* words of types are numbered anew in each piece: go by their names, as smurf_model_match does */
+    int whole;        /* 1: finished sequences; 0: events of sequences that may go on, told apart by name */
+    uint64_t line;    /* where the first record begins, from 1 */
+} smurf_piece;
+
+/* Waits for the next record and takes what else is there already: up to `most` records (1: event by event; 0: all there
+   is). *out belongs to the stream, until the next call; NULL: the end. Order of time is checked within a piece only;
+   smurf_forecast_append checks the rest.
+   After an SMURF_ERROR_INPUT, err->line tells where, and the next call goes on behind the wrong record. */
+SMURF_API smurf_status smurf_stream_next(smurf_stream *stream, size_t most, const smurf_piece **out, smurf_error *err);
+
 /* ---- Data from arrays ------------------------------------------------------------------------ */
 
 /* Events that a program holds in arrays of its own. Set the fields you have after smurf_arrays_init; the rest stays 0.

@@ -31,6 +31,8 @@ struct csv {
     char *unquoted;               /* room for fields with quotes */
     size_t unquoted_room;
     int calendar;
+    size_t records;   /* of a stream: rows and errors so far */
+    smurf_error held; /* of a stream: a wrong record behind those that were handed over; status 0: none */
 };
 
 /* ---- Records --------------------------------------------------------------------------------- */
@@ -78,8 +80,17 @@ static const char *record_end(struct csv *csv, const char *begin, const char *en
     return NULL;
 }
 
-/* The next record that is not empty, without its line end; false at the end of input or on failure. */
-static bool next_record(struct csv *csv, const char **begin, const char **end, smurf_status *status)
+/* The search starts anew where the source is. */
+static bool give_up(struct csv *csv)
+{
+    csv->lines = csv->searched = 0;
+    csv->inside = false;
+    return false;
+}
+
+/* The next record that is not empty, without its line end; false at the end of input or on failure and, unless it may
+   wait, where the record has not come yet. */
+static bool next_record(struct csv *csv, bool wait, const char **begin, const char **end, smurf_status *status)
 {
     struct source *source = csv->source;
     for (;;) {
@@ -90,14 +101,16 @@ static bool next_record(struct csv *csv, const char **begin, const char **end, s
         csv->inside = false;
         while (!(newline = record_end(csv, source->p, source->end, source->eof)) && !source->eof) {
             size_t unread = (size_t)(source->end - source->p);
+            if (!wait) return give_up(csv);
             if (unread > SOURCE_LINE_LIMIT) {
                 *status =
                     smurf_source_fail(source, csv->err, "line is longer than 1 GiB (is a closing quote missing?)");
-                return false;
+                source->p = source->end;
+                return give_up(csv);
             }
-            if ((*status = smurf_source_fill(source, unread + 1, csv->err))) return false;
+            if ((*status = smurf_source_fill(source, unread + 1, csv->err))) return give_up(csv);
         }
-        if (source->p == source->end) return false;
+        if (source->p == source->end) return give_up(csv);
         *begin = source->p;
         *end = newline ? newline : source->end;
         source->p = newline ? newline + 1 : source->end;
@@ -249,7 +262,7 @@ static smurf_status read_header(struct csv *csv)
 {
     const char *p, *end;
     smurf_status status = SMURF_OK;
-    if (!next_record(csv, &p, &end, &status))
+    if (!next_record(csv, true, &p, &end, &status))
         return status ? status
                       : smurf_fail_at(csv->err, csv->source->name, 0, "the file is empty: there are no events in it");
     if (memchr(p, '\r', (size_t)(end - p)) && !memchr(p, '"', (size_t)(end - p)))
@@ -323,30 +336,67 @@ static smurf_status read_row(struct csv *csv, struct rows *rows, const char *p, 
     return smurf_source_blame(csv->source, status, csv->err);
 }
 
+/* ---- Tables ---------------------------------------------------------------------------------- */
+
+static smurf_status open_table(struct csv *csv, struct source *source, const smurf_read_config *config, char delimiter,
+                               smurf_error *err)
+{
+    *csv = (struct csv){.source = source, .config = config, .err = err, .delimiter = delimiter, .calendar = -1};
+    smurf_status status = smurf_source_fill(source, 3, err);
+    if (!status && source->end - source->p >= 3 && memcmp(source->p, "\xEF\xBB\xBF", 3) == 0) source->p += 3;
+    return status ? status : read_header(csv);
+}
+
+static void close_table(struct csv *csv)
+{
+    free(csv->field);
+    free(csv->unquoted);
+}
+
+/* Up to `most` rows; at_once: only the first is waited for. Stops at the first that is wrong. */
+static smurf_status read_rows(struct csv *csv, struct rows *rows, size_t most, bool at_once, size_t *records,
+                              uint64_t *line)
+{
+    const char *p, *end;
+    smurf_status status = SMURF_OK;
+    *records = 0;
+    while (*records < most && next_record(csv, !at_once || *records == 0, &p, &end, &status)) {
+        if (*records == 0) *line = csv->source->line;
+        if ((status = read_row(csv, rows, p, end))) break;
+        ++*records;
+    }
+    return status;
+}
+
+static smurf_status finish_rows(struct csv *csv, struct rows *rows)
+{
+    rows->builder->calendar = csv->calendar == 1;
+    smurf_status status = smurf_rows_finish(rows, csv->err);
+    return smurf_source_blame(csv->source, status, csv->err);
+}
+
+static smurf_status no_events(const struct csv *csv)
+{
+    return smurf_fail_at(csv->err, csv->source->name, 0,
+                         "there is a header but no event below it (one row an event belongs there)");
+}
+
 static smurf_status read_table(struct source *source, struct builder *builder, const smurf_read_config *config,
                                char delimiter, smurf_error *err)
 {
-    struct csv csv = {.source = source, .config = config, .err = err, .delimiter = delimiter, .calendar = -1};
+    struct csv csv;
     struct rows rows = {0};
-    smurf_status status = smurf_source_fill(source, 3, err);
-    if (!status && source->end - source->p >= 3 && memcmp(source->p, "\xEF\xBB\xBF", 3) == 0) source->p += 3;
-    if (!status) status = read_header(&csv);
+    size_t records = 0;
+    uint64_t line;
+    smurf_status status = open_table(&csv, source, config, delimiter, err);
     if (!status) {
         smurf_rows_init(&rows, builder, csv.role[COLUMN_SEQUENCE] >= 0);
-        const char *p, *end;
-        while (!status && next_record(&csv, &p, &end, &status)) status = read_row(&csv, &rows, p, end);
+        status = read_rows(&csv, &rows, SIZE_MAX, false, &records, &line);
     }
-    if (!status && builder->times == 0)
-        status = smurf_fail_at(err, source->name, 0,
-                               "there is a header but no event below it (one row an event belongs there)");
-    builder->calendar = csv.calendar == 1;
-    if (!status) {
-        status = smurf_rows_finish(&rows, err);
-        if (status == SMURF_ERROR_INPUT) smurf_source_blame(source, status, err);
-    }
+    if (!status && records == 0) status = no_events(&csv);
+    if (!status) status = finish_rows(&csv, &rows);
     smurf_rows_release(&rows);
-    free(csv.field);
-    free(csv.unquoted);
+    close_table(&csv);
     return status;
 }
 
@@ -362,14 +412,79 @@ static smurf_status read_tsv(struct source *source, struct builder *builder, con
     return read_table(source, builder, config, '\t', err);
 }
 
+/* ---- Streams --------------------------------------------------------------------------------- */
+
+static smurf_status open_stream(void **state, struct source *source, const smurf_read_config *config, char delimiter,
+                                smurf_error *err)
+{
+    struct csv *csv = *state = malloc(sizeof *csv);
+    if (!csv) return smurf_fail_memory(err);
+    smurf_status status = open_table(csv, source, config, delimiter, err);
+    if (!status) return SMURF_OK;
+    close_table(csv);
+    free(csv);
+    return status;
+}
+
+static smurf_status open_csv(void **state, struct source *source, const smurf_read_config *config, smurf_error *err)
+{
+    return open_stream(state, source, config, '\0', err);
+}
+
+static smurf_status open_tsv(void **state, struct source *source, const smurf_read_config *config, smurf_error *err)
+{
+    return open_stream(state, source, config, '\t', err);
+}
+
+static smurf_status read_stream(void *state, struct builder *builder, size_t most, size_t *records, uint64_t *line,
+                                bool *whole, smurf_error *err)
+{
+    struct csv *csv = state;
+    struct rows rows;
+    *records = 0;
+    *whole = false;
+    csv->err = err;
+    if (csv->held.status) {
+        *err = csv->held;
+        csv->held.status = SMURF_OK;
+        return err->status;
+    }
+    smurf_rows_init(&rows, builder, csv->role[COLUMN_SEQUENCE] >= 0);
+    smurf_status status = read_rows(csv, &rows, most, true, records, line);
+    if (status == SMURF_ERROR_INPUT && *records) { /* first those before it */
+        csv->held = *err;
+        smurf_rows_drop(&rows, *records);
+        status = SMURF_OK;
+    }
+    if (!status && *records) status = finish_rows(csv, &rows);
+    if (!status && !*records && !csv->records++) status = no_events(csv);
+    csv->records += *records + (status != SMURF_OK);
+    smurf_rows_release(&rows);
+    return status;
+}
+
+static void close_stream(void *state)
+{
+    close_table(state);
+    free(state);
+}
+
+static const struct format_stream stream_csv = {open_csv, read_stream, close_stream};
+static const struct format_stream stream_tsv = {open_tsv, read_stream, close_stream};
+
 /* Any text will do: the other formats are tested first. */
 static bool looks(const char *head, size_t n)
 {
     return n > 0 && !memchr(head, '\0', n);
 }
 
-const struct format_class smurf_format_csv = {
-    .name = "csv", .title = "CSV", .suffix = ".csv", .looks = looks, .read = read_csv, .write = smurf_csv_write};
+const struct format_class smurf_format_csv = {.name = "csv",
+                                              .title = "CSV",
+                                              .suffix = ".csv",
+                                              .looks = looks,
+                                              .read = read_csv,
+                                              .write = smurf_csv_write,
+                                              .stream = &stream_csv};
 
 /* Not told apart by its content: the reader of CSV finds the tabs. */
 const struct format_class smurf_format_tsv = {.name = "tsv",
@@ -377,4 +492,5 @@ const struct format_class smurf_format_tsv = {.name = "tsv",
                                               .suffix = ".tsv",
                                               .other_suffix = ".tab",
                                               .read = read_tsv,
-                                              .write = smurf_tsv_write};
+                                              .write = smurf_tsv_write,
+                                              .stream = &stream_tsv};

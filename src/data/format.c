@@ -71,8 +71,7 @@ void smurf_read_config_init(smurf_read_config *config)
     *config = (smurf_read_config){.size = sizeof *config};
 }
 
-/* A copy of the caller's config, which may be older (shorter) than ours, or NULL. */
-static smurf_read_config read_config(const smurf_read_config *given)
+smurf_read_config smurf_format_read_config(const smurf_read_config *given)
 {
     smurf_read_config config;
     smurf_read_config_init(&config);
@@ -80,17 +79,35 @@ static smurf_read_config read_config(const smurf_read_config *given)
     return config;
 }
 
-/* Which format the source is in. */
-static smurf_status choose(struct source *source, const char *asked, const struct format_class **out, smurf_error *err)
+enum { HEAD = 4096 };
+
+static size_t blanks(const struct source *source, size_t n)
 {
-    enum { HEAD = 4096 };
-    smurf_status status = smurf_source_fill(source, HEAD, err);
+    size_t blank = 0;
+    while (blank < n && strchr(" \t\r\n", source->p[blank]) && source->p[blank]) blank++;
+    return blank;
+}
+
+/* What a format is told by: the head of the file or, at once, its first line that is not blank. */
+static smurf_status fill_head(struct source *source, bool at_once, smurf_error *err)
+{
+    if (!at_once) return smurf_source_fill(source, HEAD, err);
+    for (;;) {
+        size_t n = (size_t)(source->end - source->p), blank = blanks(source, n);
+        if (source->eof || n >= HEAD || memchr(source->p + blank, '\n', n - blank)) return SMURF_OK;
+        smurf_status status = smurf_source_fill(source, n + 1, err);
+        if (status) return status;
+    }
+}
+
+smurf_status smurf_format_choose(const struct format_class **out, struct source *source, const char *asked,
+                                 bool at_once, smurf_error *err)
+{
+    smurf_status status = fill_head(source, at_once, err);
     if (status) return status;
     size_t n = (size_t)(source->end - source->p);
     if (n > HEAD) n = HEAD;
-    size_t blank = 0;
-    while (blank < n && strchr(" \t\r\n", source->p[blank]) && source->p[blank]) blank++;
-    if (blank == n && source->eof)
+    if (blanks(source, n) == n && source->eof)
         return smurf_fail_at(err, source->name, 0, "the file is empty: there are no events in it");
     if (n >= 2 && (memcmp(source->p, "\xFF\xFE", 2) == 0 || memcmp(source->p, "\xFE\xFF", 2) == 0))
         return smurf_fail_at(err, source->name, 0, "the text is UTF-16 (save it as UTF-8)");
@@ -105,26 +122,28 @@ static smurf_status choose(struct source *source, const char *asked, const struc
                          smurf_list_names(list, smurf_format_title, NULL));
 }
 
+smurf_status smurf_format_finish(smurf_data **out, struct builder *b, const struct source *source, smurf_error *err)
+{
+    if (b->calendar && !b->unit) b->unit = "s";
+    if (b->calendar && strcmp(b->unit, "s") != 0)
+        return smurf_fail_at(err, source->name, 0,
+                             "times are dates and count seconds: the unit cannot be '%.60s' (leave --unit out)",
+                             b->unit);
+    return smurf_error_place(err, smurf_builder_finish(b, out, err), source->name, 0);
+}
+
 smurf_status smurf_format_read_source(smurf_data **out, struct source *source, const smurf_data *types_of,
                                       const smurf_read_config *config, smurf_error *err)
 {
     const struct format_class *format = NULL;
     struct builder builder = {.sort = config->sort, .words = config->types_are_words};
-    smurf_status status = choose(source, config->format, &format, err);
+    smurf_status status = smurf_format_choose(&format, source, config->format, false, err);
     if (!status && types_of && types_of->type_name) status = smurf_builder_inherit_types(&builder, types_of, err);
     builder.numbers_only = types_of && !types_of->type_name && types_of->events && !config->types_are_words;
     builder.name = source->name;
     builder.unit = config->unit;
     if (!status) status = format->read(source, &builder, config, err);
-    if (!status && builder.calendar && !builder.unit) builder.unit = "s";
-    if (!status && builder.calendar && strcmp(builder.unit, "s") != 0)
-        status = smurf_fail_at(err, source->name, 0,
-                               "times are dates and count seconds: the unit cannot be '%.60s' (leave --unit out)",
-                               builder.unit);
-    if (!status) {
-        status = smurf_builder_finish(&builder, out, err);
-        smurf_error_place(err, status, source->name, 0);
-    }
+    if (!status) status = smurf_format_finish(out, &builder, source, err);
     smurf_builder_release(&builder);
     return status;
 }
@@ -132,7 +151,7 @@ smurf_status smurf_format_read_source(smurf_data **out, struct source *source, c
 smurf_status smurf_format_read_path(smurf_data **out, const char *path, const smurf_data *types_of,
                                     const smurf_read_config *given, smurf_error *err)
 {
-    smurf_read_config config = read_config(given);
+    smurf_read_config config = smurf_format_read_config(given);
     char what[256];
     snprintf(what, sizeof what, "reading %s", strcmp(path, "-") ? path : "standard input");
     struct progress progress = {config.progress, config.progress_context, {what, "bytes", 0, 0}};
@@ -153,7 +172,7 @@ smurf_status smurf_data_read(smurf_data **out, const char *path, const smurf_rea
 smurf_status smurf_data_read_memory(smurf_data **out, const void *bytes, size_t size, const char *name,
                                     const smurf_read_config *given, smurf_error *err)
 {
-    smurf_read_config config = read_config(given);
+    smurf_read_config config = smurf_format_read_config(given);
     struct source source;
     *out = NULL;
     smurf_status status = smurf_source_open_memory(&source, bytes, size, name ? name : "memory", err);

@@ -25,6 +25,18 @@ struct format_pair {
     format_write *write; /* writes the second file */
 };
 
+/* For formats that can be read record by record. */
+struct format_stream {
+    /* config is borrowed until close. After a failure there is nothing to close. */
+    smurf_status (*open)(void **state, struct source *source, const smurf_read_config *config, smurf_error *err);
+    /* Pushes the next record and up to `most` in all, without waiting for any but the first. *records: how many, 0 at
+       the end. *line: where the first begins. *whole: 1, they are finished sequences; 0, events of sequences that may
+       go on. After an SMURF_ERROR_INPUT the stream goes on behind the wrong record. err is not NULL. */
+    smurf_status (*read)(void *state, struct builder *builder, size_t most, size_t *records, uint64_t *line,
+                         bool *whole, smurf_error *err);
+    void (*close)(void *state);
+};
+
 struct format_class {
     const char *name;         /* on the command line: "jsonl" */
     const char *title;        /* in text: "JSON Lines" */
@@ -33,8 +45,9 @@ struct format_class {
     bool (*looks)(const char *head,
                   size_t n); /* does a file that starts with these n bytes look like it? NULL: never */
     format_read *read;
-    format_write *write;            /* NULL: cannot be written */
-    const struct format_pair *pair; /* NULL: one file holds all */
+    format_write *write;                /* NULL: cannot be written */
+    const struct format_pair *pair;     /* NULL: one file holds all */
+    const struct format_stream *stream; /* NULL: it is read whole */
 };
 
 /* In the order of help texts. Content is tested from the last to the first: csv accepts any text. */
@@ -49,6 +62,16 @@ const struct format_class *smurf_format_for_path(const char *path);
 
 /* "train", "dev" or "test", if the name of the file says so; else NULL. */
 const char *smurf_part_of_path(const char *path);
+
+/* A copy of the caller's config, which may be older (shorter) than ours, or NULL. */
+smurf_read_config smurf_format_read_config(const smurf_read_config *given);
+/* Which format a source is in; asked: by name, NULL: by content. at_once: by its first line, without waiting for more.
+ */
+smurf_status smurf_format_choose(const struct format_class **out, struct source *source, const char *asked,
+                                 bool at_once, smurf_error *err);
+/* Ends the building of what was read from the source: checks the unit, finishes. */
+smurf_status smurf_format_finish(smurf_data **out, struct builder *builder, const struct source *source,
+                                 smurf_error *err);
 
 /* Reads an opened source, or a path. types_of: a data set whose numbering of types is continued, or NULL. */
 smurf_status smurf_format_read_source(smurf_data **out, struct source *source, const smurf_data *types_of,

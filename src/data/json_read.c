@@ -50,6 +50,7 @@ struct reader {
 
     /* of the whole file */
     size_t disagree, disagree_sequences, disagree_line;
+    size_t values; /* of a stream: sequences and errors so far */
 };
 
 /* ---- Members --------------------------------------------------------------------------------- */
@@ -434,10 +435,8 @@ static void push_row(struct reader *r, const struct member *time)
         return;
     }
     const struct member *sequence = role_member(r, COLUMN_SEQUENCE), *type = role_member(r, COLUMN_TYPE);
-    if (!r->has_rows) {
-        smurf_rows_init(&r->rows, r->builder, true);
-        r->has_rows = true;
-    }
+    if (!r->rows.builder) smurf_rows_init(&r->rows, r->builder, true);
+    r->has_rows = true;
     char number[24];
     const char *name = number;
     size_t name_n = 0;
@@ -575,40 +574,57 @@ static void read_array(struct reader *r, int depth)
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-static void read_all(struct reader *r)
+static void skip_byte_order_mark(struct reader *r)
 {
     struct source *source = r->json.source;
     r->json.status = smurf_source_fill(source, 3, r->json.err);
     if (!r->json.status && source->end - source->p >= 3 && memcmp(source->p, "\xEF\xBB\xBF", 3) == 0) source->p += 3;
-    for (char c; (c = smurf_json_peek(&r->json)) && !r->json.status;) {
-        if (c == '[') {
-            r->json.lines = false;
-            read_array(r, 1);
-        } else if (c == '{') {
-            read_object(r, true);
-        } else {
-            char text[2] = {c, 0};
-            smurf_json_fail(&r->json, "expected '{' or '[' but found '%s' (doc/formats.md shows the shapes)", text);
-        }
+}
+
+/* One value of the file, which starts with c. */
+static void read_value(struct reader *r, char c)
+{
+    if (c == '[') {
+        r->json.lines = false;
+        read_array(r, 1);
+    } else if (c == '{') {
+        read_object(r, true);
+    } else {
+        char text[2] = {c, 0};
+        smurf_json_fail(&r->json, "expected '{' or '[' but found '%s' (doc/formats.md shows the shapes)", text);
     }
 }
 
-static void finish(struct reader *r)
+/* Closes the sequences of single events, if there are any. */
+static void finish_rows(struct reader *r)
 {
-    struct builder *b = r->builder;
-    b->calendar = r->calendar == 1;
-    if (!r->json.status && r->has_rows) {
-        r->rows.named = r->rows_named;
-        check(r, smurf_rows_finish(&r->rows, r->json.err));
-    }
-    if (!r->json.status && b->sequences == 0)
-        r->json.status = smurf_fail_at(r->json.err, r->json.source->name, 0, "there are no sequences in it%s",
-                                       r->config->key ? " under that --key" : "");
+    r->builder->calendar = r->calendar == 1;
+    if (r->json.status || !r->rows.builder) return;
+    r->rows.named = r->rows_named;
+    check(r, smurf_rows_finish(&r->rows, r->json.err));
+}
+
+static void fail_empty(struct reader *r)
+{
+    r->json.status = smurf_fail_at(r->json.err, r->json.source->name, 0, "there are no sequences in it%s",
+                                   r->config->key ? " under that --key" : "");
+}
+
+static void remark_disagreement(struct reader *r)
+{
     if (!r->json.status && r->disagree)
-        check(r, smurf_builder_remark(b, r->json.err,
+        check(r, smurf_builder_remark(r->builder, r->json.err,
                                       "time_since_last_event disagrees with time_since_start at %zu events of %zu "
                                       "sequences, first on line %zu; time_since_start was used",
                                       r->disagree, r->disagree_sequences, r->disagree_line));
+}
+
+static void release(struct reader *r)
+{
+    smurf_rows_release(&r->rows);
+    free(r->member);
+    free(r->since_last);
+    free(r->json.scratch);
 }
 
 static smurf_status read_json(struct source *source, struct builder *builder, const smurf_read_config *config,
@@ -616,14 +632,83 @@ static smurf_status read_json(struct source *source, struct builder *builder, co
 {
     struct reader r = {
         .json = {.source = source, .err = err, .lines = true}, .builder = builder, .config = config, .calendar = -1};
-    read_all(&r);
-    finish(&r);
-    if (r.has_rows) smurf_rows_release(&r.rows);
-    free(r.member);
-    free(r.since_last);
-    free(r.json.scratch);
+    skip_byte_order_mark(&r);
+    for (char c; (c = smurf_json_peek(&r.json)) && !r.json.status;) read_value(&r, c);
+    finish_rows(&r);
+    if (!r.json.status && builder->sequences == 0) fail_empty(&r);
+    remark_disagreement(&r);
+    release(&r);
     return r.json.status;
 }
+
+/* ---- Streams --------------------------------------------------------------------------------- */
+
+static smurf_status open_stream(void **state, struct source *source, const smurf_read_config *config, smurf_error *err)
+{
+    struct reader *r = *state = malloc(sizeof *r);
+    if (!r) return smurf_fail_memory(err);
+    *r = (struct reader){
+        .json = {.source = source, .err = err, .lines = true, .at_once = true}, .config = config, .calendar = -1};
+    skip_byte_order_mark(r);
+    smurf_status status = r->json.status;
+    if (status) free(r);
+    return status;
+}
+
+/* Behind a value that is wrong: on to the next line. */
+static void skip_line(struct json *json)
+{
+    struct source *source = json->source;
+    const char *end;
+    while (!(end = memchr(source->p, '\n', (size_t)(source->end - source->p))) && !source->eof) {
+        source->p = source->end;
+        if (smurf_source_fill(source, 1, NULL)) return;
+    }
+    source->line += end != NULL;
+    source->p = end ? end + 1 : source->end;
+    json->line_start = smurf_source_offset(source);
+}
+
+/* One value at a time: whether the next has come in full, only reading it would tell. */
+static smurf_status read_stream(void *state, struct builder *builder, size_t most, size_t *records, uint64_t *line,
+                                bool *whole, smurf_error *err)
+{
+    struct reader *r = state;
+    (void)most;
+    *records = 0;
+    r->builder = builder;
+    r->json.err = err;
+    r->json.status = SMURF_OK;
+    r->rows_named = false;
+    r->shelf = NULL;
+    r->disagree = r->disagree_sequences = 0;
+    for (char c; !builder->sequences && !r->json.status && (c = smurf_json_peek(&r->json));) {
+        *line = r->json.source->line;
+        read_value(r, c);
+        finish_rows(r);
+    }
+    *whole = !r->rows.builder;
+    *records = builder->sequences;
+    if (!r->json.status && !*records && !r->values++) fail_empty(r);
+    r->values += *records + (r->json.status != SMURF_OK);
+    remark_disagreement(r);
+    smurf_rows_release(&r->rows);
+    if (r->json.status == SMURF_ERROR_INPUT) {
+        r->json.field[0] = '\0';
+        skip_line(&r->json);
+    }
+    return r->json.status;
+}
+
+static void close_stream(void *state)
+{
+    release(state);
+    free(state);
+}
+
+static const struct format_stream stream = {open_stream, read_stream, close_stream};
+
+/* ---- Classes --------------------------------------------------------------------------------- */
 
 static char first_character(const char *head, size_t n)
 {
@@ -648,7 +733,8 @@ const struct format_class smurf_format_jsonl = {.name = "jsonl",
                                                 .other_suffix = ".ndjson",
                                                 .looks = looks_jsonl,
                                                 .read = read_json,
-                                                .write = smurf_jsonl_write};
+                                                .write = smurf_jsonl_write,
+                                                .stream = &stream};
 
 const struct format_class smurf_format_json = {.name = "json",
                                                .title = "JSON",

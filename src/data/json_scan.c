@@ -34,7 +34,13 @@ static bool need(struct json *json, size_t want)
     if ((size_t)(source->end - source->p) >= want || source->eof) return true;
     if (json->lines && smurf_source_offset(source) - json->line_start > SOURCE_LINE_LIMIT)
         return smurf_json_fail(json, "line is longer than 1 GiB (cut the sequence into several)");
-    json->status = smurf_source_fill(source, want, json->err);
+    if (!json->at_once) json->status = smurf_source_fill(source, want, json->err);
+    /* No token goes on behind the end of a line: up to there, everything is here. */
+    while (json->at_once && !json->status && !source->eof) {
+        size_t unread = (size_t)(source->end - source->p);
+        if (unread >= want || memchr(source->p, '\n', unread)) break;
+        json->status = smurf_source_fill(source, unread + 1, json->err);
+    }
     return !json->status;
 }
 

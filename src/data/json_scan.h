@@ -20,6 +20,7 @@ struct json {
     smurf_status status;
     char *scratch;
     size_t used, room;   /* of scratch; the caller sets used = 0 between records */
+    bool at_once;        /* a stream: do not wait for more than the line that is being read */
     bool lines;          /* one record a line: a line longer than SOURCE_LINE_LIMIT is an error */
     uint64_t line_start; /* offset of the current line */
     char field[64];      /* the array being read, for messages; "": none */

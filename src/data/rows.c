@@ -107,17 +107,26 @@ smurf_status smurf_rows_push(struct rows *rows, const char *name, size_t n, cons
 smurf_status smurf_rows_window(struct rows *rows, const struct decimal *start, const struct decimal *end, size_t first,
                                smurf_error *err)
 {
-    struct sequence_info *info = &rows->sequence[rows->current].info;
-    if ((start && !smurf_decimal_offset(start, info->origin, &info->start)) ||
-        (end && !smurf_decimal_offset(end, info->origin, &info->end)))
+    struct sequence_info info = rows->sequence[rows->current].info;
+    if ((start && !smurf_decimal_offset(start, info.origin, &info.start)) ||
+        (end && !smurf_decimal_offset(end, info.origin, &info.end)))
         return smurf_fail(err, SMURF_ERROR_INPUT, "the window of observation is too far from the events");
     double time = rows->builder->time[rows->builder->times - 1];
-    if (info->start > time || info->end < time)
+    if (info.start > time || info.end < time)
         return smurf_fail(err, SMURF_ERROR_INPUT,
                           "the event lies outside its window, before observation_start or after "
                           "observation_end");
-    if (first) info->first = first;
+    if (first) info.first = first;
+    rows->sequence[rows->current].info = info;
     return SMURF_OK;
+}
+
+void smurf_rows_drop(struct rows *rows, size_t events)
+{
+    struct builder *b = rows->builder;
+    if (b->times > events) rows->sequence[rows->current].count--;
+    b->times = b->types = events;
+    if (rows->sequences && rows->sequence[rows->sequences - 1].count == 0) rows->sequences--;
 }
 
 /* Counting sort of one array by sequence; `place` holds where each sequence's next element goes. */

@@ -38,6 +38,8 @@ smurf_status smurf_rows_push(struct rows *rows, const char *name, size_t n, cons
 /* The window of the last row's sequence, where the row tells: absolute times, or NULL. */
 smurf_status smurf_rows_window(struct rows *rows, const struct decimal *start, const struct decimal *end, size_t first,
                                smurf_error *err);
+/* Forgets what a failed push or window left behind the first `events` rows. Only finish may follow. */
+void smurf_rows_drop(struct rows *rows, size_t events);
 /* Groups the events and closes every sequence. */
 smurf_status smurf_rows_finish(struct rows *rows, smurf_error *err);
 

@@ -17,7 +17,9 @@
 enum { WINDOW = 256 * 1024, PACKED = 64 * 1024 };
 
 struct source_input {
-    int fd; /* -1: memory */
+    int fd; /* -1: memory, or read */
+    smurf_read_fn *read;
+    void *context;
     bool close_fd;
     const char *memory; /* unread bytes of memory */
     size_t memory_left;
@@ -44,7 +46,15 @@ static smurf_status read_raw(struct source *source, void *out, size_t room, size
 {
     struct source_input *in = source->input;
     *got = 0;
-    if (in->fd < 0) {
+    if (in->read) {
+        ptrdiff_t n = in->read(in->context, out, room);
+        if (n < 0 || (size_t)n > room) {
+            smurf_fail(err, SMURF_ERROR_IO, "cannot read '%s': the caller's function failed", source->name);
+            smurf_error_about(err, source->name, 0);
+            return SMURF_ERROR_IO;
+        }
+        *got = (size_t)n;
+    } else if (in->fd < 0) {
         *got = room < in->memory_left ? room : in->memory_left;
         if (*got) memcpy(out, in->memory, *got);
         in->memory += *got;
@@ -228,6 +238,15 @@ smurf_status smurf_source_open_memory(struct source *source, const void *bytes, 
 {
     *source = (struct source){.name = name};
     smurf_status status = start(source, &(struct source_input){.fd = -1, .memory = bytes, .memory_left = size}, err);
+    if (status) smurf_source_close(source);
+    return status;
+}
+
+smurf_status smurf_source_open_reader(struct source *source, smurf_read_fn *read, void *context, const char *name,
+                                      struct progress *progress, smurf_error *err)
+{
+    *source = (struct source){.name = name, .progress = progress};
+    smurf_status status = start(source, &(struct source_input){.fd = -1, .read = read, .context = context}, err);
     if (status) smurf_source_close(source);
     return status;
 }

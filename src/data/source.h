@@ -34,6 +34,9 @@ smurf_status smurf_source_open(struct source *source, const char *path, struct p
 /* bytes are borrowed until the source is closed; they may be gzip too. */
 smurf_status smurf_source_open_memory(struct source *source, const void *bytes, size_t size, const char *name,
                                       smurf_error *err);
+/* From a caller's function; see smurf_read_fn. */
+smurf_status smurf_source_open_reader(struct source *source, smurf_read_fn *read, void *context, const char *name,
+                                      struct progress *progress, smurf_error *err);
 void smurf_source_close(struct source *source);
 
 /* Reads until at least `want` bytes are unread, or the input ends (eof, fewer bytes). */
