@@ -23,7 +23,7 @@ ALLOWED = {
     "cli/eval.c": ["csv"],  # --csv
     "cli/predict.c": ["csv", "jsonl"],  # --format
     "cli/sample.c": ["csv", "jsonl"],  # --format
-    "cli/stream.c": ["csv", "tsv", "jsonl"],  # how records end
+    "cli/show_forecast.c": ["csv", "jsonl"],  # --format
 }
 
 LITERAL = re.compile(r'//[^\n]*|/\*.*?\*/|\'(?:\\.|[^\'\\\n])+\'|"((?:\\.|[^"\\\n])*)"', re.S)
