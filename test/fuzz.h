@@ -74,6 +74,23 @@ static inline void fuzz_read(const uint8_t *bytes, size_t size, const char *form
     }
 }
 
+/* Checks a file of tensors as it is, and once more with the header reaching to the last '}', so that a change of its
+   length does not hide all others. */
+static inline void fuzz_tensors(const uint8_t *bytes, size_t size, void (*check)(const uint8_t *bytes, size_t size))
+{
+    check(bytes, size);
+    uint64_t end = size;
+    while (end > 8 && bytes[end - 1] != '}') end--;
+    if (end <= 8) return;
+    uint8_t *mended = malloc(size);
+    FUZZ_MUST(mended);
+    memcpy(mended, bytes, size);
+    end -= 8;
+    memcpy(mended, &end, 8);
+    check(mended, size);
+    free(mended);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 #endif

@@ -75,24 +75,11 @@ static void read_metadata(const uint8_t *bytes, size_t size)
     smurf_model_free(model);
 }
 
-/* Once as it is; once with the header reaching to the last '}', so that a change of its length does not hide all
- * others. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    if (size && bytes[0] == '{') {
+    if (size && bytes[0] == '{')
         read_metadata(bytes, size);
-        return 0;
-    }
-    open_and_check(bytes, size);
-    uint64_t end = size;
-    while (end > 8 && bytes[end - 1] != '}') end--;
-    if (end <= 8) return 0;
-    uint8_t *mended = malloc(size);
-    FUZZ_MUST(mended);
-    memcpy(mended, bytes, size);
-    end -= 8;
-    memcpy(mended, &end, 8);
-    open_and_check(mended, size);
-    free(mended);
+    else
+        fuzz_tensors(bytes, size, open_and_check);
     return 0;
 }

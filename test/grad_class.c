@@ -18,7 +18,6 @@
 #include "class_case.h"
 #include "difference.h"
 #include "model/nce.h"
-#include "op/serial.h"
 
 /* Relative to the largest element of the tensor. */
 static const double TOLERANCE = 1e-6;
@@ -177,13 +176,6 @@ static void test_says(void **state)
     assert_memory_equal(a, b, total * sizeof *a);
     free(a), free(b);
     model_case_release(&nce), model_case_release(&thp);
-}
-
-static int one_thread(void **state)
-{
-    (void)state;
-    smurf_serial_enter();
-    return 0;
 }
 
 int main(void)

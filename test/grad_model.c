@@ -18,7 +18,6 @@
 #include "difference.h"
 #include "model_case.h"
 #include "op/intensity.h"
-#include "op/serial.h"
 #include "op/type_head.h"
 
 /* Relative to the largest element of the tensor; along a direction, to the length of the gradient. */
@@ -296,13 +295,6 @@ TEST(sm)
 TEST(wsm)
 TEST(mle)
 TEST(stop)
-
-static int one_thread(void **state)
-{
-    (void)state;
-    smurf_serial_enter();
-    return 0;
-}
 
 int main(void)
 {

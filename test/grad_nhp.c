@@ -14,7 +14,6 @@
 #include "difference.h"
 #include "model_case.h"
 #include "model/model_class.h"
-#include "op/serial.h"
 
 enum { WIDTH = 6, TYPES = 3, SEQUENCES = 4, POINTS = 7 };
 static const size_t lengths[SEQUENCES] = {6, 1, 0, 9};
@@ -249,13 +248,6 @@ static void test_gradient_far_left(void **state)
         }
     }
     subject_release(&s);
-}
-
-static int one_thread(void **state)
-{
-    (void)state;
-    smurf_serial_enter();
-    return 0;
 }
 
 int main(void)

@@ -18,7 +18,6 @@
 #include "model/model_class.h"
 #include "model_case.h"
 #include "op/linear.h"
-#include "op/serial.h"
 
 /* Offsets in model->at, as sahp.c has them. */
 /* Its own entries are the last of the table. */
@@ -509,13 +508,6 @@ static void test_law_ends(void **state)
     check_values("ends", got, want, 2, 1e-12);
     assert_true(slope[0] != 0 && slope[1] == 0);
     law_end(&l);
-}
-
-static int one_thread(void **state)
-{
-    (void)state;
-    smurf_serial_enter();
-    return 0;
 }
 
 int main(void)

@@ -7,7 +7,6 @@
 #include "class_case.h"
 #include "forecast/model_predictor.h"
 #include "model/nce.h"
-#include "op/serial.h"
 
 #include <unistd.h>
 
@@ -431,13 +430,6 @@ static void test_noise_mean(void **state)
             fail_msg("gap %g: mean %g +- %g, expected %g", gaps[g], mean, error, want);
     }
     model_case_release(&c);
-}
-
-static int one_thread(void **state)
-{
-    (void)state;
-    smurf_serial_enter();
-    return 0;
 }
 
 int main(void)

@@ -13,7 +13,6 @@
 
 #include "both_reals.h"
 #include "op/noise.h"
-#include "op/serial.h"
 
 #include "base/sort.h"
 
@@ -559,13 +558,6 @@ static void test_gauss_legendre(void **state)
                 fail_msg("%zu nodes, degree %zu: off by %g", n, degree, power_error(n, node, weight, degree));
         assert_true(n > 5 || power_error(n, node, weight, 2 * n) > 1e-7);
     }
-}
-
-static int one_thread(void **state)
-{
-    (void)state;
-    smurf_serial_enter();
-    return 0;
 }
 
 /* A property in float and in double. */

@@ -129,25 +129,13 @@ static void configure(smurf_settings *config, const char *settings)
     }
 }
 
-static smurf_data *simulate(const smurf_process *process, size_t sequences, uint64_t seed)
-{
-    smurf_simulate_config config;
-    smurf_simulate_config_init(&config);
-    config.sequences = sequences;
-    config.until = 40;
-    config.seed = seed;
-    smurf_data *data;
-    assert_int_equal(smurf_process_simulate(&data, process, &config, NULL), SMURF_OK);
-    return data;
-}
-
 static void check_recovery(void **state)
 {
     const struct recovery_case *c = *state;
     smurf_error err;
     smurf_process *process;
     assert_int_equal(smurf_process_new(&process, c->process, c->types, NULL, 0, &err), SMURF_OK);
-    smurf_data *train = simulate(process, c->sequences, 1), *dev = simulate(process, 100, 2);
+    smurf_data *train = observe(process, c->sequences, 1), *dev = observe(process, 100, 2);
     smurf_settings config;
     smurf_settings_init(&config);
     configure(

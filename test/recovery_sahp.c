@@ -4,6 +4,8 @@
  *
  * The measure is the mean over events of the mean over true quantile levels of |F_learned - F_true|, as in recovery.c.
  */
+#include "true_quantile.h"
+
 #include "forecast/model_predictor.h"
 #include "train/trainer.h"
 
@@ -21,32 +23,7 @@ enum { LEVELS = 19, SCORED = 20 };
 
 static const double LIMIT = 0.03, SECONDS = 30;
 
-static smurf_data *simulate(const smurf_process *process, size_t sequences, uint64_t seed)
-{
-    smurf_simulate_config config;
-    smurf_simulate_config_init(&config);
-    config.sequences = sequences;
-    config.until = 40;
-    config.seed = seed;
-    smurf_data *data;
-    assert_int_equal(smurf_process_simulate(&data, process, &config, NULL), SMURF_OK);
-    return data;
-}
-
 /* ---- Against the truth ------------------------------------------------------------------------ */
-
-/* The gap at which the true law reaches a level, by bisection. */
-static double true_quantile(const smurf_law *law, double level)
-{
-    double low = 0, high = 1, f;
-    for (smurf_law_cdf(law, &high, &f, 1); f < level && high < 1e9; smurf_law_cdf(law, &high, &f, 1)) high *= 2;
-    for (int i = 0; i < 60; i++) {
-        double middle = 0.5 * (low + high);
-        smurf_law_cdf(law, &middle, &f, 1);
-        *(f < level ? &low : &high) = middle;
-    }
-    return 0.5 * (low + high);
-}
 
 static double error_of_law(const struct dist *dist, const smurf_law *truth)
 {
@@ -135,7 +112,7 @@ static void test_hawkes(void **state)
     smurf_error err;
     smurf_process *process;
     assert_int_equal(smurf_process_new(&process, "hawkes", 2, NULL, 0, &err), SMURF_OK);
-    smurf_data *data = simulate(process, 3000, 1), *dev = simulate(process, 100, 2);
+    smurf_data *data = observe(process, 3000, 1), *dev = observe(process, 100, 2);
     double seconds = 0, speed = 0;
     smurf_model *model = train(data, dev, &seconds, &speed), *again = through_file(model);
     double error = error_of(model, process, dev);

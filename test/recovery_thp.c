@@ -45,18 +45,6 @@ static void errors_of(const smurf_model *m, const smurf_process *process, const 
     p.class->workspace_free(workspace);
 }
 
-static smurf_data *observe(const smurf_process *process, size_t sequences, uint64_t seed)
-{
-    smurf_simulate_config config;
-    smurf_simulate_config_init(&config);
-    config.sequences = sequences;
-    config.until = 40;
-    config.seed = seed;
-    smurf_data *data;
-    assert_int_equal(smurf_process_simulate(&data, process, &config, NULL), SMURF_OK);
-    return data;
-}
-
 static smurf_model *train_on(const char *preset, const smurf_data *train, const smurf_data *dev, double *seconds)
 {
     char settings[256];

@@ -1,10 +1,25 @@
 /*
- * true_quantile.h - quantiles of the known law of a simulated process, for tests of recovery.
+ * true_quantile.h - sequences of a simulated process, and quantiles of its known law, for tests of recovery.
  */
 #ifndef SMURF_TEST_TRUE_QUANTILE_H
 #define SMURF_TEST_TRUE_QUANTILE_H
 
 #include "smurf.h"
+
+#include <stdlib.h>
+
+/* Sequences observed from 0 to 40. */
+static inline smurf_data *observe(const smurf_process *process, size_t sequences, uint64_t seed)
+{
+    smurf_data *data;
+    smurf_simulate_config config;
+    smurf_simulate_config_init(&config);
+    config.sequences = sequences;
+    config.until = 40;
+    config.seed = seed;
+    if (smurf_process_simulate(&data, process, &config, NULL)) abort();
+    return data;
+}
 
 /* The gap at which the true law reaches a level, by bisection. */
 static inline double true_quantile(const smurf_law *law, double level)

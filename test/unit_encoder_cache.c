@@ -11,7 +11,6 @@
 
 #include "model/encoder_cache.h"
 #include "model_case.h"
-#include "op/serial.h"
 
 #include <stdatomic.h>
 
@@ -504,13 +503,6 @@ static void test_errors(void **state)
     smurf_encoder_cache_release(&cache); /* all zero by now */
     free(whole);
     stop(&t), stop(&other);
-}
-
-static int one_thread(void **state)
-{
-    (void)state;
-    smurf_serial_enter(); /* for the batched encoder */
-    return 0;
 }
 
 int main(void)

@@ -7,7 +7,6 @@
 #include "difference.h"
 #include "forecast/model_predictor.h"
 #include "model_case.h"
-#include "op/serial.h"
 
 #include <unistd.h>
 
@@ -353,13 +352,6 @@ static void test_train_save_load(void **state)
     assert_true(want[0] > 0 && want[0] < 1 && want[0] != want[1 + KINDS]);
     smurf_model_free(model), smurf_model_free(two), smurf_model_free(loaded);
     smurf_data_free(data), smurf_data_free(dev);
-}
-
-static int one_thread(void **state)
-{
-    (void)state;
-    smurf_serial_enter();
-    return 0;
 }
 
 int main(void)
