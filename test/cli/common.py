@@ -21,7 +21,7 @@ def environment(**more):
     """Nothing of the caller's but what sanitizers and coverage need."""
     env = {"PATH": os.path.dirname(SMURF) + ":/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
     for name, value in os.environ.items():
-        if name.startswith(("ASAN_", "UBSAN_", "LSAN_", "TSAN_", "GCOV_")) or name == "LD_LIBRARY_PATH":
+        if name.startswith(("ASAN_", "UBSAN_", "LSAN_", "TSAN_", "GCOV_")) or name in ("LD_LIBRARY_PATH", "OMP_WAIT_POLICY"):
             env[name] = value
     return {**env, **more}
 
