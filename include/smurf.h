@@ -13,7 +13,9 @@
  *   model, which must outlive them. Texts and arrays that a handle gives out belong to it; texts and arrays passed to
  *   the library are needed during the call only.
  * - A handle may be read from several threads at once; changing one needs it alone.
- * - Config structs start with their size, set by the matching `_init`, so that they can grow.
+ * - Option structs start with their size, set by the matching `_init`: they can grow without breaking programs compiled
+ *   against an older header. The same goes for results that a program allocates: a macro passes their size. Structs that
+ *   the library hands out by pointer can gain members at their end. Structs marked "fixed" never change.
  * - The library never prints, exits or aborts, and does not depend on the locale.
  *
  * Example (compiled and run as a test: examples/describe.c)
@@ -158,7 +160,8 @@ typedef struct smurf_read_config {
     void *progress_context;
 } smurf_read_config;
 
-SMURF_API void smurf_read_config_init(smurf_read_config *config);
+SMURF_API void smurf_read_config_init_sized(smurf_read_config *config, size_t size);
+#define smurf_read_config_init(config) smurf_read_config_init_sized((config), sizeof *(config))
 
 /* Reads one file, or standard input where path is "-". Gzip is undone. config may be NULL. */
 SMURF_API smurf_status smurf_data_read(smurf_data **out, const char *path, const smurf_read_config *config,
@@ -336,8 +339,9 @@ typedef struct smurf_summary {
 
 /* Describes data; where train is given (and is not data itself), also warns of what data has that
    train has not. */
-SMURF_API smurf_status smurf_data_summarise(smurf_summary *out, const smurf_data *data, const smurf_data *train,
-                                            smurf_error *err);
+SMURF_API smurf_status smurf_data_summarise_sized(smurf_summary *out, size_t size, const smurf_data *data,
+                                                  const smurf_data *train, smurf_error *err);
+#define smurf_data_summarise(out, data, train, err) smurf_data_summarise_sized(out, sizeof *(out), data, train, err)
 SMURF_API void smurf_summary_release(smurf_summary *summary);
 
 /* ---- Writing --------------------------------------------------------------------------------- */
@@ -350,7 +354,8 @@ typedef struct smurf_write_config {
     void *progress_context;
 } smurf_write_config;
 
-SMURF_API void smurf_write_config_init(smurf_write_config *config);
+SMURF_API void smurf_write_config_init_sized(smurf_write_config *config, size_t size);
+#define smurf_write_config_init(config) smurf_write_config_init_sized((config), sizeof *(config))
 
 /* Writes to a temporary file that is synced and renamed once complete; "-" and targets that are no
    regular file are written directly. */
@@ -436,7 +441,8 @@ typedef struct smurf_simulate_config {
     void *progress_context;
 } smurf_simulate_config;
 
-SMURF_API void smurf_simulate_config_init(smurf_simulate_config *config);
+SMURF_API void smurf_simulate_config_init_sized(smurf_simulate_config *config, size_t size);
+#define smurf_simulate_config_init(config) smurf_simulate_config_init_sized((config), sizeof *(config))
 
 /* Simulates. Sequence i is a function of (process, until, max_events, seed, i) alone. */
 SMURF_API smurf_status smurf_process_simulate(smurf_data **out, const smurf_process *process,
@@ -547,11 +553,14 @@ SMURF_API smurf_status smurf_trainer_step(smurf_trainer *trainer, double *loss, 
 /* Steps to the end of the epoch, then dev. A progress callback that asks to stop ends it after the step in hand with
    SMURF_ERROR_CANCELLED; save and go on later. A loss that is not finite is SMURF_ERROR_INPUT, and names the epoch, the
    step and the sequences; the best model so far stays. */
-SMURF_API smurf_status smurf_trainer_epoch(smurf_trainer *trainer, smurf_epoch *out, smurf_error *err);
+SMURF_API smurf_status smurf_trainer_epoch_sized(smurf_trainer *trainer, smurf_epoch *out, size_t size,
+                                                 smurf_error *err);
+#define smurf_trainer_epoch(trainer, out, err) smurf_trainer_epoch_sized(trainer, out, sizeof *(out), err)
 /* 1 when epochs or patience are used up. */
 SMURF_API int smurf_trainer_done(const smurf_trainer *trainer);
 /* The best epoch so far, also of a resumed run; 0 while there is none. */
-SMURF_API int smurf_trainer_best(const smurf_trainer *trainer, smurf_epoch *out);
+SMURF_API int smurf_trainer_best_sized(const smurf_trainer *trainer, smurf_epoch *out, size_t size);
+#define smurf_trainer_best(trainer, out) smurf_trainer_best_sized(trainer, out, sizeof *(out))
 /* The best model so far, a copy; the caller frees it. Before the first epoch is done: the weights training starts from.
  */
 SMURF_API smurf_status smurf_trainer_model(const smurf_trainer *trainer, smurf_model **out, smurf_error *err);
@@ -635,7 +644,8 @@ typedef struct smurf_eval_config {
     void *progress_context;
 } smurf_eval_config;
 
-SMURF_API void smurf_eval_config_init(smurf_eval_config *config);
+SMURF_API void smurf_eval_config_init_sized(smurf_eval_config *config, size_t size);
+#define smurf_eval_config_init(config) smurf_eval_config_init_sized((config), sizeof *(config))
 
 /* Laws measured on a data set. It keeps copies of what it needs: model and data may be freed before it. */
 typedef struct smurf_evaluation smurf_evaluation;
@@ -807,7 +817,8 @@ typedef struct smurf_question {
 } smurf_question;
 
 /* Intervals of 50% and 90%, all types, nothing else. */
-SMURF_API void smurf_question_init(smurf_question *question);
+SMURF_API void smurf_question_init_sized(smurf_question *question, size_t size);
+#define smurf_question_init(question) smurf_question_init_sized((question), sizeof *(question))
 
 typedef struct smurf_interval {
     double low, high;
@@ -857,7 +868,8 @@ typedef struct smurf_futures_config {
     void *progress_context;
 } smurf_futures_config;
 
-SMURF_API void smurf_futures_config_init(smurf_futures_config *config);
+SMURF_API void smurf_futures_config_init_sized(smurf_futures_config *config, size_t size);
+#define smurf_futures_config_init(config) smurf_futures_config_init_sized((config), sizeof *(config))
 /* The forecast itself is not changed; silence counts for the first gap. */
 SMURF_API smurf_status smurf_forecast_futures(smurf_forecast *forecast, const smurf_futures_config *config,
                                               smurf_futures **out, smurf_error *err);

@@ -4,6 +4,7 @@
  * Rows with ids are grouped by a counting sort. Then every sequence is checked event by event and pushed into the
  * builder; where the caller lends arrays that need no change, the builder takes them as they are.
  */
+#include "base/sized.h"
 #include "data/builder.h"
 #include "data/number.h"
 
@@ -22,8 +23,8 @@ struct input {
 
 void smurf_arrays_init_sized(smurf_arrays *arrays, size_t size)
 {
-    memset(arrays, 0, size);
-    arrays->size = size;
+    static const smurf_arrays none;
+    smurf_sized_init(arrays, size, &none, sizeof none);
 }
 
 /* ---- Sequences ------------------------------------------------------------------------------- */
@@ -333,16 +334,15 @@ smurf_status smurf_data_from_arrays(smurf_data **out, const smurf_arrays *given,
 {
     struct input in = {0};
     *out = NULL;
-    if (given->size < offsetof(smurf_arrays, type))
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "the struct has no size: call smurf_arrays_init first");
-    memcpy(&in.a, given, given->size < sizeof in.a ? given->size : sizeof in.a);
+    smurf_status status = smurf_sized_take(&in.a, sizeof in.a, given, "smurf_arrays", err);
+    if (status) return status;
     struct builder b = {.name = in.a.name ? in.a.name : "arrays",
                         .sort = in.a.sort,
                         .calendar = in.a.is_calendar,
                         .unit = in.a.unit          ? in.a.unit
                                 : in.a.is_calendar ? "s"
                                                    : NULL};
-    smurf_status status = make(out, &in, &b, err);
+    status = make(out, &in, &b, err);
     if (!status && in.lend) {
         (*out)->release = in.a.release;
         (*out)->release_context = in.a.release_context;

@@ -7,6 +7,7 @@
  */
 #include "base/error.h"
 #include "data/advice.h"
+#include "base/sized.h"
 #include "data/data.h"
 #include "data/sum.h"
 
@@ -162,10 +163,11 @@ static void describe_gaps(smurf_summary *s, double *x, const smurf_data *data)
     fill_bins(s, x + s->ties, n - s->ties);
 }
 
-smurf_status smurf_data_summarise(smurf_summary *out, const smurf_data *data, const smurf_data *train, smurf_error *err)
+smurf_status smurf_data_summarise_sized(smurf_summary *out, size_t size, const smurf_data *data,
+                                        const smurf_data *train, smurf_error *err)
 {
-    *out = (smurf_summary){.sequences = data->sequences, .events = data->events, .types = data->types};
-    smurf_summary s = *out;
+    smurf_summary s = {.sequences = data->sequences, .events = data->events, .types = data->types};
+    smurf_sized_give(out, size, &s, sizeof s);
     s.scored = smurf_data_gaps(data);
     s.type_count = calloc((size_t)data->types + 1, sizeof *s.type_count);
     size_t room = data->events > data->sequences ? data->events : data->sequences;
@@ -182,11 +184,10 @@ smurf_status smurf_data_summarise(smurf_summary *out, const smurf_data *data, co
     status = isnan(s.tick) ? smurf_fail_memory(err) : smurf_summary_advise(&s, data, train, err);
 done:
     free(x);
-    if (status) {
+    if (status)
         smurf_summary_release(&s);
-    } else {
-        *out = s;
-    }
+    else
+        smurf_sized_give(out, size, &s, sizeof s);
     return status;
 }
 
@@ -194,5 +195,6 @@ void smurf_summary_release(smurf_summary *summary)
 {
     free(summary->type_count);
     free(summary->warning);
-    *summary = (smurf_summary){0};
+    summary->type_count = NULL;
+    summary->warning = NULL;
 }

@@ -1,6 +1,8 @@
 /* format.c - the table of formats, and reading and writing by it. See format.h. */
 #include "data/format.h"
 
+#include "base/sized.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,17 +68,17 @@ const struct format_class *smurf_format_for_path(const char *path)
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-void smurf_read_config_init(smurf_read_config *config)
+static const smurf_read_config read_defaults = {.size = sizeof read_defaults};
+
+void smurf_read_config_init_sized(smurf_read_config *config, size_t size)
 {
-    *config = (smurf_read_config){.size = sizeof *config};
+    smurf_sized_init(config, size, &read_defaults, sizeof read_defaults);
 }
 
-smurf_read_config smurf_format_read_config(const smurf_read_config *given)
+smurf_status smurf_format_read_config(smurf_read_config *config, const smurf_read_config *given, smurf_error *err)
 {
-    smurf_read_config config;
-    smurf_read_config_init(&config);
-    if (given) memcpy(&config, given, given->size < sizeof config ? given->size : sizeof config);
-    return config;
+    *config = read_defaults;
+    return smurf_sized_take(config, sizeof *config, given, "smurf_read_config", err);
 }
 
 enum { HEAD = 4096 };
@@ -151,13 +153,15 @@ smurf_status smurf_format_read_source(smurf_data **out, struct source *source, c
 smurf_status smurf_format_read_path(smurf_data **out, const char *path, const smurf_data *types_of,
                                     const smurf_read_config *given, smurf_error *err)
 {
-    smurf_read_config config = smurf_format_read_config(given);
+    smurf_read_config config;
     char what[256];
+    *out = NULL;
+    smurf_status status = smurf_format_read_config(&config, given, err);
+    if (status) return status;
     snprintf(what, sizeof what, "reading %s", strcmp(path, "-") ? path : "standard input");
     struct progress progress = {config.progress, config.progress_context, {what, "bytes", 0, 0}};
     struct source source;
-    *out = NULL;
-    smurf_status status = smurf_source_open(&source, path, &progress, err);
+    status = smurf_source_open(&source, path, &progress, err);
     if (status) return status;
     status = smurf_format_read_source(out, &source, types_of, &config, err);
     smurf_source_close(&source);
@@ -172,10 +176,11 @@ smurf_status smurf_data_read(smurf_data **out, const char *path, const smurf_rea
 smurf_status smurf_data_read_memory(smurf_data **out, const void *bytes, size_t size, const char *name,
                                     const smurf_read_config *given, smurf_error *err)
 {
-    smurf_read_config config = smurf_format_read_config(given);
+    smurf_read_config config;
     struct source source;
     *out = NULL;
-    smurf_status status = smurf_source_open_memory(&source, bytes, size, name ? name : "memory", err);
+    smurf_status status = smurf_format_read_config(&config, given, err);
+    if (!status) status = smurf_source_open_memory(&source, bytes, size, name ? name : "memory", err);
     if (status) return status;
     status = smurf_format_read_source(out, &source, NULL, &config, err);
     smurf_source_close(&source);
@@ -184,9 +189,11 @@ smurf_status smurf_data_read_memory(smurf_data **out, const void *bytes, size_t 
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-void smurf_write_config_init(smurf_write_config *config)
+static const smurf_write_config write_defaults = {.size = sizeof write_defaults};
+
+void smurf_write_config_init_sized(smurf_write_config *config, size_t size)
 {
-    *config = (smurf_write_config){.size = sizeof *config};
+    smurf_sized_init(config, size, &write_defaults, sizeof write_defaults);
 }
 
 /* Writes all but the last step, smurf_sink_commit. After a failure the sink is closed. */
@@ -243,21 +250,13 @@ static smurf_status choose_writer(const struct format_class **out, const char *p
     return status;
 }
 
-/* A copy of the caller's config, which may be older (shorter) than ours, or NULL. */
-static smurf_write_config write_config(const smurf_write_config *given)
-{
-    smurf_write_config config;
-    smurf_write_config_init(&config);
-    if (given) memcpy(&config, given, given->size < sizeof config ? given->size : sizeof config);
-    return config;
-}
-
 smurf_status smurf_data_write(const smurf_data *data, const char *path, const smurf_write_config *given,
                               smurf_error *err)
 {
-    smurf_write_config config = write_config(given);
+    smurf_write_config config = write_defaults;
     const struct format_class *format;
-    smurf_status status = choose_writer(&format, path, config.format, err);
+    smurf_status status = smurf_sized_take(&config, sizeof config, given, "smurf_write_config", err);
+    if (!status) status = choose_writer(&format, path, config.format, err);
     if (status) return status;
     if (!config.key) config.key = smurf_part_of_path(path);
     if (format->pair) return write_pair(format, data, path, &config, err);
@@ -269,12 +268,13 @@ smurf_status smurf_data_write(const smurf_data *data, const char *path, const sm
 smurf_status smurf_data_write_memory(const smurf_data *data, void **bytes, size_t *size,
                                      const smurf_write_config *given, smurf_error *err)
 {
-    smurf_write_config config = write_config(given);
+    smurf_write_config config = write_defaults;
     const struct format_class *format;
     struct sink sink;
     *bytes = NULL;
     *size = 0;
-    smurf_status status = choose_writer(&format, "-", config.format, err);
+    smurf_status status = smurf_sized_take(&config, sizeof config, given, "smurf_write_config", err);
+    if (!status) status = choose_writer(&format, "-", config.format, err);
     if (!status && format->pair)
         status = smurf_fail(err, SMURF_ERROR_ARGUMENT, "%s is two files: choose another format", format->title);
     if (!status) status = smurf_sink_open_memory(&sink, err);

@@ -63,8 +63,8 @@ const struct format_class *smurf_format_for_path(const char *path);
 /* "train", "dev" or "test", if the name of the file says so; else NULL. */
 const char *smurf_part_of_path(const char *path);
 
-/* A copy of the caller's config, which may be older (shorter) than ours, or NULL. */
-smurf_read_config smurf_format_read_config(const smurf_read_config *given);
+/* A copy of the caller's config, which may be of another length than ours (base/sized.h), or NULL. */
+smurf_status smurf_format_read_config(smurf_read_config *config, const smurf_read_config *given, smurf_error *err);
 /* Which format a source is in; asked: by name, NULL: by content. at_once: by its first line, without waiting for more.
  */
 smurf_status smurf_format_choose(const struct format_class **out, struct source *source, const char *asked,

@@ -45,11 +45,12 @@ static smurf_status make(smurf_stream **out, const char *path, smurf_read_fn *re
         free(s);
         return smurf_fail_memory(err);
     }
-    s->config = smurf_format_read_config(config);
+    smurf_status status = smurf_format_read_config(&s->config, config, err);
     snprintf(s->what, sizeof s->what, "reading %s", path && strcmp(path, "-") == 0 ? "standard input" : name);
     s->progress = (struct progress){s->config.progress, s->config.progress_context, {s->what, "bytes", 0, 0}};
-    smurf_status status = path ? smurf_source_open(&s->source, s->name, &s->progress, err)
-                               : smurf_source_open_reader(&s->source, read, context, s->name, &s->progress, err);
+    if (!status)
+        status = path ? smurf_source_open(&s->source, s->name, &s->progress, err)
+                      : smurf_source_open_reader(&s->source, read, context, s->name, &s->progress, err);
     if (status)
         smurf_stream_free(s);
     else

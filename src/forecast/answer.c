@@ -6,7 +6,7 @@
  */
 #include "forecast/answer.h"
 
-#include "base/error.h"
+#include "base/sized.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,18 +14,20 @@
 
 /* ---- The question ---------------------------------------------------------------------------- */
 
-void smurf_question_init(smurf_question *question)
+static const double default_levels[] = {0.5, 0.9};
+static const smurf_question defaults = {.size = sizeof defaults,
+                                        .level = default_levels,
+                                        .levels = 2,
+                                        .top = SIZE_MAX,
+                                        .next = -1,
+                                        .paths = 500,
+                                        .steps = 200,
+                                        .seed = 1,
+                                        .recalibrate = 1};
+
+void smurf_question_init_sized(smurf_question *question, size_t size)
 {
-    static const double level[] = {0.5, 0.9};
-    *question = (smurf_question){.size = sizeof *question,
-                                 .level = level,
-                                 .levels = 2,
-                                 .top = SIZE_MAX,
-                                 .next = -1,
-                                 .paths = 500,
-                                 .steps = 200,
-                                 .seed = 1,
-                                 .recalibrate = 1};
+    smurf_sized_init(question, size, &defaults, sizeof defaults);
 }
 
 static smurf_status check_numbers(const smurf_question *q, smurf_error *err)
@@ -46,9 +48,9 @@ static smurf_status check_numbers(const smurf_question *q, smurf_error *err)
 smurf_status smurf_question_take(smurf_question *out, const smurf_question *given, const smurf_model *model,
                                  smurf_error *err)
 {
-    smurf_question_init(out);
-    if (given) memcpy(out, given, given->size < sizeof *out ? given->size : sizeof *out);
-    smurf_status status = check_numbers(out, err);
+    *out = defaults;
+    smurf_status status = smurf_sized_take(out, sizeof *out, given, "smurf_question", err);
+    if (!status) status = check_numbers(out, err);
     if (status) return status;
     if (out->now && out->silence > 0)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "give either silence or now, not both");

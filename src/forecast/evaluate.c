@@ -1,7 +1,7 @@
 /* evaluate.c - see evaluate.h; and the public face of an evaluation. */
 #include "forecast/evaluate.h"
 
-#include "base/error.h"
+#include "base/sized.h"
 #include "forecast/baselines.h"
 #include "op/serial.h"
 
@@ -14,9 +14,11 @@
 enum { DRAWS_MOST = 1000000, STEPS_MOST = 1000000000, BOOTSTRAP_MOST = 1000000 };
 static const double step_least = 1e-12, step_most = 1e3;
 
-void smurf_eval_config_init(smurf_eval_config *config)
+static const smurf_eval_config defaults = {.size = sizeof defaults, .recalibrate = 1, .denoise = 1, .seed = 1};
+
+void smurf_eval_config_init_sized(smurf_eval_config *config, size_t size)
 {
-    *config = (smurf_eval_config){.size = sizeof *config, .recalibrate = 1, .denoise = 1, .seed = 1};
+    smurf_sized_init(config, size, &defaults, sizeof defaults);
 }
 
 static smurf_status check_count(const char *name, size_t value, size_t most, smurf_error *err)
@@ -28,9 +30,9 @@ static smurf_status check_count(const char *name, size_t value, size_t most, smu
 smurf_status smurf_eval_config_take(smurf_eval_config *out, const struct sampler_class **sampler,
                                     const smurf_eval_config *given, smurf_error *err)
 {
-    smurf_eval_config_init(out);
-    if (given) memcpy(out, given, given->size < sizeof *out ? given->size : sizeof *out);
-    smurf_status status = smurf_sampler_find(sampler, out->sampler, err);
+    *out = defaults;
+    smurf_status status = smurf_sized_take(out, sizeof *out, given, "smurf_eval_config", err);
+    if (!status) status = smurf_sampler_find(sampler, out->sampler, err);
     if (!status) status = check_count("draws", out->draws, DRAWS_MOST, err);
     if (!status) status = check_count("steps", out->steps, STEPS_MOST, err);
     if (!status) status = check_count("bootstrap", out->bootstrap, BOOTSTRAP_MOST, err);

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/random.h"
+#include "base/sized.h"
 #include "base/threads.h"
 #include "op/serial.h"
 
@@ -33,10 +34,12 @@ struct smurf_futures {
     struct path *path;
 };
 
-void smurf_futures_config_init(smurf_futures_config *config)
+static const smurf_futures_config defaults = {
+    .size = sizeof defaults, .paths = 200, .until = INFINITY, .events = 10, .stop_at = -1, .seed = 1};
+
+void smurf_futures_config_init_sized(smurf_futures_config *config, size_t size)
 {
-    *config = (smurf_futures_config){
-        .size = sizeof *config, .paths = 200, .until = INFINITY, .events = 10, .stop_at = -1, .seed = 1};
+    smurf_sized_init(config, size, &defaults, sizeof defaults);
 }
 
 void smurf_futures_free(smurf_futures *futures)
@@ -187,10 +190,9 @@ smurf_status smurf_forecast_futures(smurf_forecast *forecast, const smurf_future
                                     smurf_error *err)
 {
     *out = NULL;
-    smurf_futures_config c;
-    smurf_futures_config_init(&c);
-    memcpy(&c, given, given->size < sizeof c ? given->size : sizeof c);
-    smurf_status status = check(forecast, &c, err);
+    smurf_futures_config c = defaults;
+    smurf_status status = smurf_sized_take(&c, sizeof c, given, "smurf_futures_config", err);
+    if (!status) status = check(forecast, &c, err);
     if (status) return status;
     int threads = smurf_threads(c.threads, c.paths);
     smurf_futures *f = calloc(1, sizeof *f);

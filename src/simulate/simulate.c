@@ -3,6 +3,7 @@
 #include "simulate/process.h"
 
 #include "base/progress.h"
+#include "base/sized.h"
 #include "base/threads.h"
 #include "data/builder.h"
 
@@ -51,20 +52,11 @@ struct maker {
     bool full;         /* ended by max_events */
 };
 
-void smurf_simulate_config_init(smurf_simulate_config *config)
-{
-    *config = (smurf_simulate_config){.size = sizeof *config, .sequences = 1};
-}
+static const smurf_simulate_config defaults = {.size = sizeof defaults, .sequences = 1};
 
-/* A copy of the caller's config, which may be older (shorter) than ours. */
-static smurf_status take_config(smurf_simulate_config *config, const smurf_simulate_config *given, smurf_error *err)
+void smurf_simulate_config_init_sized(smurf_simulate_config *config, size_t size)
 {
-    smurf_simulate_config_init(config);
-    if (!given || given->size == 0)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
-                          "the configuration has no size: call smurf_simulate_config_init on it first");
-    memcpy(config, given, given->size < sizeof *config ? given->size : sizeof *config);
-    return SMURF_OK;
+    smurf_sized_init(config, size, &defaults, sizeof defaults);
 }
 
 static smurf_status check(const smurf_process *process, const smurf_simulate_config *config, smurf_error *err)
@@ -246,8 +238,8 @@ smurf_status smurf_process_simulate(smurf_data **out, const smurf_process *proce
                                     smurf_error *err)
 {
     *out = NULL;
-    smurf_simulate_config config;
-    smurf_status status = take_config(&config, given, err);
+    smurf_simulate_config config = defaults;
+    smurf_status status = smurf_sized_take(&config, sizeof config, given, "smurf_simulate_config", err);
     if (!status) status = check(process, &config, err);
     if (status) return status;
     char what[64];

@@ -6,6 +6,7 @@
  */
 #include "train/trainer.h"
 
+#include "base/sized.h"
 #include "base/threads.h"
 #include "data/data.h"
 #include "data/sink.h"
@@ -387,7 +388,7 @@ static smurf_status tell(smurf_trainer *t, smurf_error *err)
                       t->at.next, smurf_feed_batches(&t->train));
 }
 
-smurf_status smurf_trainer_epoch(smurf_trainer *t, smurf_epoch *out, smurf_error *err)
+static smurf_status run_epoch(smurf_trainer *t, smurf_epoch *out, smurf_error *err)
 {
     while (t->at.next < smurf_feed_batches(&t->train)) {
         double loss;
@@ -441,8 +442,16 @@ smurf_status smurf_trainer_model(const smurf_trainer *t, smurf_model **out, smur
     return SMURF_OK;
 }
 
-int smurf_trainer_best(const smurf_trainer *t, smurf_epoch *out)
+smurf_status smurf_trainer_epoch_sized(smurf_trainer *t, smurf_epoch *out, size_t size, smurf_error *err)
 {
-    *out = t->at.best;
+    smurf_epoch epoch;
+    smurf_status status = run_epoch(t, &epoch, err);
+    if (!status) smurf_sized_give(out, size, &epoch, sizeof epoch);
+    return status;
+}
+
+int smurf_trainer_best_sized(const smurf_trainer *t, smurf_epoch *out, size_t size)
+{
+    smurf_sized_give(out, size, &t->at.best, sizeof t->at.best);
     return t->at.best.epoch > 0;
 }
