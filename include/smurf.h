@@ -174,7 +174,21 @@ SMURF_API smurf_status smurf_data_read_memory(smurf_data **out, const void *byte
 
 /* Events as they arrive: a pipe, a socket, a log that grows. CSV, TSV and JSON Lines come record by record, each as
    soon as its line is complete; other formats are read to their end first. Memory stays flat. Not for two threads at
-   once. */
+   once.
+
+   Example (compiled and run as a test: examples/stream.c)
+
+       smurf_status status = smurf_stream_new(&stream, "-", NULL, &err);
+       if (status) {
+           puts(err.message);
+           return 1;
+       }
+       while (!(status = smurf_stream_next(stream, 1, &piece, &err)) && piece) {
+           const smurf_sequence *s = smurf_data_sequence(piece->data, 0);
+           printf("%s at %g\n", s->name ? s->name : "-", (double)s->origin + s->time[s->length - 1]);
+       }
+       if (status) puts(err.message);
+       smurf_stream_free(stream); */
 typedef struct smurf_stream smurf_stream;
 
 /* Up to `room` more bytes; waits until there is at least one. Returns how many, 0 at the end, -1 on failure. */
@@ -208,10 +222,21 @@ SMURF_API smurf_status smurf_stream_next(smurf_stream *stream, size_t most, cons
    nanoseconds since 1970. Sequences lie end to end (`offset`), or rows are interleaved and say where they belong
    (`sequence`), or there is one sequence.
 
-       smurf_arrays a;
-       smurf_arrays_init(&a);
-       a.events = 3, a.time = (double[]){0.5, 1, 2.5}, a.type = (uint32_t[]){1, 0, 1};
-       status = smurf_data_from_arrays(&data, &a, &err); */
+   Example (compiled and run as a test: examples/arrays.c)
+
+       double time[] = {0.5, 1, 2.5, 0.25, 4};
+       uint32_t type[] = {1, 0, 1, 0, 0};
+       size_t offset[] = {0, 3, 5};
+       smurf_arrays_init(&arrays);
+       arrays.events = 5;
+       arrays.time = time;
+       arrays.type = type;
+       arrays.sequences = 2;
+       arrays.offset = offset;
+       if (smurf_data_from_arrays(&data, &arrays, &err)) {
+           puts(err.message);
+           return 1;
+       } */
 typedef struct smurf_arrays {
     size_t size;
     size_t events;

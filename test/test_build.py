@@ -78,7 +78,7 @@ class Needed(unittest.TestCase):
 class Example(unittest.TestCase):
     def test_the_example_of_the_header_is_the_one_that_is_compiled(self):
         examples = read(HEADER).split("Example (compiled and run as a test: examples/")[1:]
-        self.assertEqual(len(examples), 2)
+        self.assertEqual(len(examples), 4)
         for text in examples:
             file = text.split(")", 1)[0]
             comment = text.split("*/", 1)[0].splitlines()[1:]
@@ -92,10 +92,20 @@ class Example(unittest.TestCase):
             smurf = os.environ["SMURF"]
             run(smurf, "simulate", "hawkes", "-k", "2", "-n", "30", "-o", "data", "-q", cwd=folder)
             run(smurf, "train", "data", "--epochs", "1", "-q", "--layers", "1", "--inner", "16", cwd=folder)
-            library = os.path.join(os.environ["SMURF_BUILD"], "src")
-            run(*CC, os.path.join(ROOT, "examples", "forecast.c"), "-I" + os.path.join(ROOT, "include"), "-L" + library, "-lsmurf",
-                "-Wl,-rpath," + library, "-o", os.path.join(folder, "forecast"))
-            self.assertRegex(run(os.path.join(folder, "forecast"), cwd=folder), r"^next event between 11\.\d+ and ")
+            self.assertRegex(self.example("forecast", folder), r"^next event between 11\.\d+ and ")
+
+    def example(self, name, folder, **options):
+        """What an example prints."""
+        library = os.path.join(os.environ["SMURF_BUILD"], "src")
+        run(*CC, os.path.join(ROOT, "examples", name + ".c"), "-I" + os.path.join(ROOT, "include"), "-L" + library, "-lsmurf",
+            "-Wl,-rpath," + library, "-o", os.path.join(folder, name))
+        return run(os.path.join(folder, name), cwd=folder, **options)
+
+    def test_arrays_and_streams_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(self.example("arrays", folder), "2 sequences, 3 gaps\n")
+            said = self.example("stream", folder, input="user,time\nx,1\ny,1.5\nx,3000000\n")
+            self.assertEqual(said, "x at 1\ny at 1.5\nx at 3e+06\n")
 
 
 class Installed(unittest.TestCase):
