@@ -436,6 +436,7 @@ static void types_are_matched_by_name(void **state)
     assert_non_null(strstr(err.message, "'z' is unknown to the model"));
     assert_int_equal(smurf_model_match(m, numbers, &matched, &err), SMURF_ERROR_INPUT);
     assert_non_null(strstr(err.message, "--types words"));
+    assert_string_equal(err.file, "text");
     assert_true(smurf_model_trained_on(m, train) && !smurf_model_trained_on(m, other));
     smurf_model_free(m);
     smurf_data_free(train), smurf_data_free(other), smurf_data_free(strange), smurf_data_free(numbers);

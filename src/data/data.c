@@ -2,7 +2,6 @@
 #include "data/data.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void smurf_data_free(smurf_data *data)
 {

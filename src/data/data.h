@@ -32,5 +32,4 @@ struct smurf_data {
     struct arena text;   /* every string above */
 };
 
-
 #endif

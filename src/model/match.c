@@ -50,16 +50,16 @@ static smurf_status find_places(const smurf_model *m, const smurf_data *data, ui
 {
     bool words = data->type_name && m->type_name;
     if (data->events && !words && (data->type_name || m->type_name))
-        return smurf_fail(err, SMURF_ERROR_INPUT, "%s: its types are %s, those of the model %s%s", data->source,
-                          data->type_name ? "words" : "numbers", m->type_name ? "words" : "numbers",
-                          m->type_name ? " (read them as words: --types words)" : "");
+        return smurf_fail_at(err, data->source, 0, "its types are %s, those of the model %s%s",
+                             data->type_name ? "words" : "numbers", m->type_name ? "words" : "numbers",
+                             m->type_name ? " (read them as words: --types words)" : "");
     smurf_status status = words ? look_up(m, data, place, err) : SMURF_OK;
     for (uint32_t k = 0; k < data->types && !words; k++) place[k] = k < m->types ? k : UINT32_MAX;
     for (size_t i = 0; i < data->events && !status; i++) {
         if (place[data->type[i]] != UINT32_MAX) continue;
         if (words) return unknown(m, data, data->type_name[data->type[i]], err);
-        status = smurf_fail(err, SMURF_ERROR_INPUT, "%s: type %u is unknown to the model, which knows 0 to %u",
-                            data->source, (unsigned)data->type[i], (unsigned)(m->types - 1));
+        status = smurf_fail_at(err, data->source, 0, "type %u is unknown to the model, which knows 0 to %u",
+                               (unsigned)data->type[i], (unsigned)(m->types - 1));
     }
     return status;
 }
