@@ -1,0 +1,53 @@
+"""What the commands show on a terminal."""
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import termios
+import threading
+import unittest
+
+from common import SMURF, TIMEOUT, Case, environment
+
+
+class Terminal(Case):
+    def on_terminal(self, *args, columns=80, env=None):
+        """Runs with standard output and error on a terminal; returns all that it showed."""
+        main, other = pty.openpty()
+        fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+        process = subprocess.Popen([SMURF, *args], cwd=self.folder, env=environment(**(env or {})), stdin=subprocess.DEVNULL,
+                                   stdout=other, stderr=other)
+        os.close(other)
+        seen = []
+
+        def watch():
+            try:
+                while piece := os.read(main, 4096):
+                    seen.append(piece)
+            except OSError:  # the other side is closed
+                pass
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        try:
+            status = process.wait(TIMEOUT)
+        finally:
+            process.kill()
+            watcher.join()
+            os.close(main)
+        text = b"".join(seen).decode()
+        self.assertEqual(status, 0, text)
+        return text
+
+    def test_quiet_draws_nothing(self):
+        self.assertEqual(self.on_terminal("simulate", "hawkes", "-n", "2000", "-o", "out.csv", "-q"), "")
+
+    def test_compare_shows_its_cells(self):
+        self.smurf("simulate", "hawkes", "-n", "30", "--events", "12", "-o", "demo/", "-q")
+        text = self.on_terminal("compare", "demo/", "--models", "default", "--seeds", "1", "--epochs", "1")
+        self.assertRegex(text, r"\r\x1b\[K.*default")
+        self.assertRegex(text.split("\x1b[K")[-1], "default")  # the table, after the line was wiped
+
+
+if __name__ == "__main__":
+    unittest.main()
