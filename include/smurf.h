@@ -90,8 +90,8 @@ typedef struct smurf_progress {
     double total;     /* in units; 0 where unknown */
 } smurf_progress;
 
-/* Called now and then on the thread that entered the library. Return 0 to go on, anything else to
-   stop with SMURF_ERROR_CANCELLED; nothing half done is left behind. */
+/* Called periodically, on the calling thread. Return 0 to go on, anything else to stop soon with
+   SMURF_ERROR_CANCELLED; nothing half done is left behind. */
 typedef int smurf_progress_fn(void *context, const smurf_progress *progress);
 
 /* ---- Event data ----------------------------------------------------------------------------- */
@@ -515,10 +515,11 @@ SMURF_API smurf_status smurf_model_match(const smurf_model *model, const smurf_d
 
 /* Calibrates on data that training has not seen: fits the map of levels (recalibrate 1: yes, 0: no, -1: where there are
    SMURF_RECALIBRATE_GAPS gaps) and keeps one level a sequence for conformal intervals. What there was before is
-   replaced. train, which may be NULL, steadies the map: there are more gaps in it. */
+   replaced. train, which may be NULL, steadies the map: there are more gaps in it. progress may be NULL. */
 enum { SMURF_RECALIBRATE_GAPS = 1000 };
 SMURF_API smurf_status smurf_model_calibrate(smurf_model *model, const smurf_data *data, const smurf_data *train,
-                                             int recalibrate, uint64_t seed, int threads, smurf_error *err);
+                                             int recalibrate, uint64_t seed, int threads, smurf_progress_fn *progress,
+                                             void *context, smurf_error *err);
 
 /* What an epoch came to. Losses are per gap. */
 typedef struct smurf_epoch {
@@ -542,10 +543,11 @@ SMURF_API smurf_status smurf_trainer_new(smurf_trainer **out, const smurf_settin
 SMURF_API void smurf_trainer_free(smurf_trainer *trainer);
 SMURF_API void smurf_trainer_progress(smurf_trainer *trainer, smurf_progress_fn *progress, void *context);
 /* One step: *loss is that of its batch, per gap. *last is 1 where the epoch's last step is done: then
-   smurf_trainer_epoch measures dev and ends the epoch. It does the steps that are left, here none. */
+   smurf_trainer_epoch measures dev and ends the epoch. It does the steps that are left, here none. A step that takes
+   long calls the progress callback, and is dropped where that asks to stop. */
 SMURF_API smurf_status smurf_trainer_step(smurf_trainer *trainer, double *loss, int *last, smurf_error *err);
-/* Steps to the end of the epoch, then dev. A progress callback that asks to stop ends it after the step in hand with
-   SMURF_ERROR_CANCELLED; save and go on later. A loss that is not finite is SMURF_ERROR_INPUT, and names the epoch, the
+/* Steps to the end of the epoch, then dev. A progress callback that asks to stop ends it with SMURF_ERROR_CANCELLED; the
+   step in hand is dropped, as if it had not begun: save and go on later. A loss that is not finite is SMURF_ERROR_INPUT, and names the epoch, the
    step and the sequences; the best model so far stays. */
 SMURF_API smurf_status smurf_trainer_epoch(smurf_trainer *trainer, smurf_epoch *out, smurf_error *err);
 /* 1 when epochs or patience are used up. */
