@@ -143,7 +143,7 @@ static void show_calibration(const smurf_model *model)
     }
     printf("calibration %zu gaps of %zu dev sequences set aside: CS %.2f%%", c->gaps, c->sequences, c->cs_before);
     if (c->recalibrated && isfinite(c->cs_after))
-        printf(" as trained, %.2f%% recalibrated (cross-fitted)\n", c->cs_after);
+        printf(" as trained, %.2f%% recalibrated (cross-fitted; chance alone: %.2f%%)\n", c->cs_after, c->cs_floor);
     else
         printf("%s\n", c->recalibrated ? ", recalibrated" : ", not recalibrated");
 }
@@ -255,6 +255,8 @@ static int run(struct session *s)
         return status == SMURF_ERROR_CANCELLED ? report_stop(s) : report_error(&err);
     }
     show_result(s->trainer, model, s->model_path, s->seconds);
+    fflush(stdout);
+    report_misses(model);
     smurf_model_free(model);
     return 0;
 }

@@ -481,6 +481,8 @@ typedef struct smurf_calibration {
     double cs_before, cs_after;     /* calibration score in %, over 0.50 .. 0.95, from the PIT */
     double crps_before, crps_after; /* in the data's unit */
     size_t conformal;               /* levels kept for conformal intervals, one a sequence */
+    double cs_floor;                /* the cs that chance alone gives the true law on so many gaps */
+    int misses; /* 1: calibration did not work: the law still misses unseen gaps by more than chance explains */
 } smurf_calibration;
 
 /* A trained model: weights, time scale, types, settings. Const in use. */
@@ -546,9 +548,9 @@ SMURF_API void smurf_trainer_progress(smurf_trainer *trainer, smurf_progress_fn 
    smurf_trainer_epoch measures dev and ends the epoch. It does the steps that are left, here none. A step that takes
    long calls the progress callback, and is dropped where that asks to stop. */
 SMURF_API smurf_status smurf_trainer_step(smurf_trainer *trainer, double *loss, int *last, smurf_error *err);
-/* Steps to the end of the epoch, then dev. A progress callback that asks to stop ends it with SMURF_ERROR_CANCELLED; the
-   step in hand is dropped, as if it had not begun: save and go on later. A loss that is not finite is SMURF_ERROR_INPUT, and names the epoch, the
-   step and the sequences; the best model so far stays. */
+/* Steps to the end of the epoch, then dev. A progress callback that asks to stop ends it with SMURF_ERROR_CANCELLED;
+   the step in hand is dropped, as if it had not begun: save and go on later. A loss that is not finite is
+   SMURF_ERROR_INPUT, and names the epoch, the step and the sequences; the best model so far stays. */
 SMURF_API smurf_status smurf_trainer_epoch(smurf_trainer *trainer, smurf_epoch *out, smurf_error *err);
 /* 1 when epochs or patience are used up. */
 SMURF_API int smurf_trainer_done(const smurf_trainer *trainer);
@@ -780,8 +782,10 @@ SMURF_API smurf_status smurf_forecast_types(smurf_forecast *forecast, double *sh
 /* The same, given that it comes after `gap`. */
 SMURF_API smurf_status smurf_forecast_types_at(smurf_forecast *forecast, double gap, double *share, smurf_error *err);
 /* Conformal interval: the gap of a random event of a new sequence lies in [gap[0], gap[1]] with probability `level` at
-   least, whether the law is right or not. sides 1: from 0 up, 2: both ends. gap[1] is infinite where calibration had
-   too few sequences for the level. Not given silence: that is an SMURF_ERROR_ARGUMENT. */
+   least, whether the law is right or not. The guarantee is marginal: it averages over calibration sets as well as over
+   new sequences. Given one calibration set the coverage may be somewhat lower or higher, the more so the fewer
+   sequences it had. sides 1: from 0 up, 2: both ends. gap[1] is infinite where calibration had too few sequences for
+   the level. Not given silence: that is an SMURF_ERROR_ARGUMENT. */
 SMURF_API smurf_status smurf_forecast_conformal(smurf_forecast *forecast, double level, int sides, double gap[2],
                                                 smurf_error *err);
 

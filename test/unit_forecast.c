@@ -315,6 +315,9 @@ static void recalibration_mends(void **state)
     assert_true(c->cs_before > 3);
     assert_true(c->cs_after < 1.5);
     assert_true(c->crps_after < c->crps_before);
+    /* 100 sqrt(mean q (1 - q) 2 / n) over q = 0.50 .. 0.95 */
+    assert_true(fabs(c->cs_floor - 100 * sqrt(0.178750 * 2 / (120 * 49))) < 1e-4);
+    assert_int_equal(c->misses, 0);
     /* On data that neither has seen. */
     smurf_evaluation *e;
     smurf_eval_config config;
@@ -336,6 +339,7 @@ static void recalibration_mends(void **state)
     assert_int_equal(smurf_model_load(&again, path, &err), SMURF_OK);
     unlink(path);
     assert_memory_equal(again->notes.map.level, m->notes.map.level, sizeof m->notes.map.level);
+    assert_true(smurf_model_calibration(again)->cs_floor == c->cs_floor);
     assert_memory_equal(again->notes.conformal, m->notes.conformal, 120 * sizeof(double));
     assert_int_equal(smurf_model_calibrate(again, dev, train, 1, 1, 1, NULL, NULL, &err), SMURF_OK);
     assert_memory_equal(again->notes.map.level, m->notes.map.level, sizeof m->notes.map.level);

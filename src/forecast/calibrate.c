@@ -231,6 +231,7 @@ static smurf_status finish(smurf_model *m, const struct work *w, double *room, c
     m->notes.conformal = conformal;
     m->notes.calibration = *found;
     m->notes.calibration.conformal = pick(w, conformal);
+    smurf_calibration_judge(&m->notes.calibration);
     smurf_recalibration_identity(&m->notes.map);
     if (found->recalibrated) fit(w, 2, room, &m->notes.map);
     return SMURF_OK;
