@@ -99,7 +99,7 @@ static void whole_set(const smurf_model *model, const smurf_data *data, int thre
         double in_encoder = 0, in_laws = 0;
 #pragma omp parallel num_threads(threads) reduction(+ : in_encoder, in_laws, check)
         {
-            void *workspace = p.class->workspace_new(p.self, EVENTS);
+            void *workspace = p.class->workspace_new(p.self, EVENTS, NULL);
 #pragma omp for schedule(dynamic, 8)
             for (size_t s = 0; s < data->sequences; s++) {
                 double t0 = now();

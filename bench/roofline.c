@@ -121,7 +121,7 @@ static void bench_open(struct bench *b, const struct preset *p)
     b->c = coefficients(n, e->width), b->g = coefficients(n, e->width);
 }
 
-static const struct op_run still = {1, 1, 1, 0};
+static const struct op_run still = {1, 1, 1, 0, NULL};
 
 /* Rows are handed to the maps in these pieces. */
 static size_t pieces(const struct bench *b)

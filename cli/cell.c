@@ -195,7 +195,8 @@ static smurf_status finish(struct work *w, const smurf_trainer *trainer, smurf_e
     stage(w, training_share, training_share, "calibrating");
     smurf_status status = smurf_trainer_model(trainer, &model, err);
     if (!status && w->calibrating)
-        status = smurf_model_calibrate(model, w->calibrating, w->split.train, 1, w->cell->seed, w->threads, err);
+        status = smurf_model_calibrate(model, w->calibrating, w->split.train, 1, w->cell->seed, w->threads,
+                                       job_progress, w->line, err);
     if (!status) status = smurf_model_save(model, w->model, err);
     smurf_model_free(model);
     if (!status) unlink(w->resume);

@@ -252,6 +252,7 @@ static void set_question(struct desk *d)
     if (ask->conformal && smurf_model_calibration(d->model)->conformal == 0)
         report_warning("the model was not calibrated, so that conformal intervals are infinite (train it with "
                        "--recalibrate on)");
+    report_misses(d->model);
 }
 
 static int predict(const struct predict_options *o, smurf_model *model, char **argv)
@@ -316,8 +317,9 @@ int command_predict(int argc, char **argv)
                  "answered as it comes: JSON Lines a sequence a line, a table an event a line (with --every 1\n"
                  "an answer follows each event). Times are in the data's unit, counted from the last event, or\n"
                  "from --now. A sequence without events gets the law of all gaps in training. Intervals are\n"
-                 "calibrated; --conformal ones have a guarantee for a random event of a new sequence, and are\n"
-                 "infinite where calibration had too few sequences for the level.",
+                 "calibrated; --conformal ones have a guarantee for a random event of a new sequence, on average\n"
+                 "over calibration sets, and are infinite where calibration had too few sequences for the level.\n"
+                 "A warning says so where calibration did not work.",
         .example = "  smurf simulate hawkes --sequences 60 -o demo/\n"
                    "  smurf train demo/ -o model.safetensors --epochs 2\n"
                    "  smurf predict model.safetensors demo/ --within 1,5",

@@ -206,6 +206,15 @@ void report_warning(const char *format, ...)
     va_end(args);
 }
 
+void report_misses(const smurf_model *model)
+{
+    const smurf_calibration *c = smurf_model_calibration(model);
+    if (!c->misses) return;
+    report_warning("calibration did not work: the law misses unseen gaps by a CS of %.2f%%, where chance alone gives "
+                   "%.2f%%; do not rely on its intervals (train on data that resembles dev, or longer)",
+                   c->recalibrated ? c->cs_after : c->cs_before, c->cs_floor);
+}
+
 void report_done(const char *format, ...)
 {
     if (common.quiet) return;

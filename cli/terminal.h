@@ -36,6 +36,9 @@ _Noreturn void out_of_memory(void);
 /* "smurf: warning: ..." unless --quiet. */
 void report_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Warns where the model's calibration did not work. */
+void report_misses(const smurf_model *model);
+
 /* Flushes standard output; 0, or 1, the exit status, after saying that it could not be written. */
 int finish_output(void);
 /* What was done, for the user to see: "wrote ...", unless --quiet. */

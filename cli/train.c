@@ -143,7 +143,7 @@ static void show_calibration(const smurf_model *model)
     }
     printf("calibration %zu gaps of %zu dev sequences set aside: CS %.2f%%", c->gaps, c->sequences, c->cs_before);
     if (c->recalibrated && isfinite(c->cs_after))
-        printf(" as trained, %.2f%% recalibrated (cross-fitted)\n", c->cs_after);
+        printf(" as trained, %.2f%% recalibrated (cross-fitted; chance alone: %.2f%%)\n", c->cs_after, c->cs_floor);
     else
         printf("%s\n", c->recalibrated ? ", recalibrated" : ", not recalibrated");
 }
@@ -210,6 +210,14 @@ static int report_log(const struct session *s)
     return report_failure("cannot write '%s': %s", s->log_path, strerror(errno));
 }
 
+static int report_stop(const struct session *s)
+{
+    smurf_error err;
+    terminal_clear();
+    if (keep(s, false, &err)) return report_error(&err);
+    return report_failure("stopped; go on with the same command and --resume");
+}
+
 static int run(struct session *s)
 {
     smurf_error err;
@@ -221,13 +229,7 @@ static int run(struct session *s)
     while (!smurf_trainer_done(s->trainer)) {
         smurf_epoch epoch;
         smurf_status status = smurf_trainer_epoch(s->trainer, &epoch, &err);
-        if (status == SMURF_ERROR_CANCELLED) {
-            smurf_error failed;
-            terminal_clear();
-            if (keep(s, false, &failed)) return report_error(&failed);
-            fprintf(stderr, "smurf: stopped; go on with the same command and --resume\n");
-            return 1;
-        }
+        if (status == SMURF_ERROR_CANCELLED) return report_stop(s);
         if (status) return report_error(&err);
         s->seconds += epoch.seconds;
         show_epoch(&epoch);
@@ -243,14 +245,18 @@ static int run(struct session *s)
     smurf_status status = smurf_trainer_model(s->trainer, &model, &err);
     /* Whether recalibration is wanted was settled when data was set aside for it. */
     if (!status && s->calibrating) {
-        status = smurf_model_calibrate(model, s->calibrating, s->train, 1, common.seed, threads(), &err);
+        status = smurf_model_calibrate(model, s->calibrating, s->train, 1, common.seed, threads(), terminal_progress,
+                                       NULL, &err);
+        terminal_clear();
         if (!status) status = smurf_model_save(model, s->model_path, &err);
     }
     if (status) {
         smurf_model_free(model);
-        return report_error(&err);
+        return status == SMURF_ERROR_CANCELLED ? report_stop(s) : report_error(&err);
     }
     show_result(s->trainer, model, s->model_path, s->seconds);
+    fflush(stdout);
+    report_misses(model);
     smurf_model_free(model);
     return 0;
 }
@@ -319,7 +325,7 @@ int command_train(int argc, char **argv)
         .summary = "Trains a model of the next event on DATA and keeps the one with the lowest dev loss.",
         .about = "DATA is a directory that holds train and dev, or a file with --split 8:1:1 or\n"
                  "--split-at; a file alone is split 8:1:1. Without options the settings are chosen\n"
-                 "by looking at the data. Ctrl-C finishes the step, saves, and says how to go on.\n"
+                 "by looking at the data. Ctrl-C saves and says how to go on.\n"
                  "On a clock that ticks gaps are spread within the tick; --dither off leaves them.",
         .example = "  smurf simulate hawkes --sequences 60 -o demo/\n"
                    "  smurf train demo/ -o model.safetensors --epochs 2",

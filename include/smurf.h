@@ -92,8 +92,8 @@ typedef struct smurf_progress {
     double total;     /* in units; 0 where unknown */
 } smurf_progress;
 
-/* Called now and then on the thread that entered the library. Return 0 to go on, anything else to
-   stop with SMURF_ERROR_CANCELLED; nothing half done is left behind. */
+/* Called periodically, on the calling thread. Return 0 to go on, anything else to stop soon with
+   SMURF_ERROR_CANCELLED; nothing half done is left behind. */
 typedef int smurf_progress_fn(void *context, const smurf_progress *progress);
 
 /* ---- Event data ----------------------------------------------------------------------------- */
@@ -512,6 +512,8 @@ typedef struct smurf_calibration {
     double cs_before, cs_after;     /* calibration score in %, over 0.50 .. 0.95, from the PIT */
     double crps_before, crps_after; /* in the data's unit */
     size_t conformal;               /* levels kept for conformal intervals, one a sequence */
+    double cs_floor;                /* the cs that chance alone gives the true law on so many gaps */
+    int misses; /* 1: calibration did not work: the law still misses unseen gaps by more than chance explains */
 } smurf_calibration;
 
 /* A trained model: weights, time scale, types, settings. Const in use. */
@@ -546,10 +548,11 @@ SMURF_API smurf_status smurf_model_match(const smurf_model *model, const smurf_d
 
 /* Calibrates on data that training has not seen: fits the map of levels (recalibrate 1: yes, 0: no, -1: where there are
    SMURF_RECALIBRATE_GAPS gaps) and keeps one level a sequence for conformal intervals. What there was before is
-   replaced. train, which may be NULL, steadies the map: there are more gaps in it. */
+   replaced. train, which may be NULL, steadies the map: there are more gaps in it. progress may be NULL. */
 enum { SMURF_RECALIBRATE_GAPS = 1000 };
 SMURF_API smurf_status smurf_model_calibrate(smurf_model *model, const smurf_data *data, const smurf_data *train,
-                                             int recalibrate, uint64_t seed, int threads, smurf_error *err);
+                                             int recalibrate, uint64_t seed, int threads, smurf_progress_fn *progress,
+                                             void *context, smurf_error *err);
 
 /* What an epoch came to. Losses are per gap. */
 typedef struct smurf_epoch {
@@ -573,11 +576,12 @@ SMURF_API smurf_status smurf_trainer_new(smurf_trainer **out, const smurf_settin
 SMURF_API void smurf_trainer_free(smurf_trainer *trainer);
 SMURF_API void smurf_trainer_progress(smurf_trainer *trainer, smurf_progress_fn *progress, void *context);
 /* One step: *loss is that of its batch, per gap. *last is 1 where the epoch's last step is done: then
-   smurf_trainer_epoch measures dev and ends the epoch. It does the steps that are left, here none. */
+   smurf_trainer_epoch measures dev and ends the epoch. It does the steps that are left, here none. A step that takes
+   long calls the progress callback, and is dropped where that asks to stop. */
 SMURF_API smurf_status smurf_trainer_step(smurf_trainer *trainer, double *loss, int *last, smurf_error *err);
-/* Steps to the end of the epoch, then dev. A progress callback that asks to stop ends it after the step in hand with
-   SMURF_ERROR_CANCELLED; save and go on later. A loss that is not finite is SMURF_ERROR_INPUT, and names the epoch, the
-   step and the sequences; the best model so far stays. */
+/* Steps to the end of the epoch, then dev. A progress callback that asks to stop ends it with SMURF_ERROR_CANCELLED;
+   the step in hand is dropped, as if it had not begun: save and go on later. A loss that is not finite is
+   SMURF_ERROR_INPUT, and names the epoch, the step and the sequences; the best model so far stays. */
 SMURF_API smurf_status smurf_trainer_epoch_sized(smurf_trainer *trainer, smurf_epoch *out, size_t size,
                                                  smurf_error *err);
 #define smurf_trainer_epoch(trainer, out, err) smurf_trainer_epoch_sized(trainer, out, sizeof *(out), err)
@@ -813,8 +817,10 @@ SMURF_API smurf_status smurf_forecast_types(smurf_forecast *forecast, double *sh
 /* The same, given that it comes after `gap`. */
 SMURF_API smurf_status smurf_forecast_types_at(smurf_forecast *forecast, double gap, double *share, smurf_error *err);
 /* Conformal interval: the gap of a random event of a new sequence lies in [gap[0], gap[1]] with probability `level` at
-   least, whether the law is right or not. sides 1: from 0 up, 2: both ends. gap[1] is infinite where calibration had
-   too few sequences for the level. Not given silence: that is an SMURF_ERROR_ARGUMENT. */
+   least, whether the law is right or not. The guarantee is marginal: it averages over calibration sets as well as over
+   new sequences. Given one calibration set the coverage may be somewhat lower or higher, the more so the fewer
+   sequences it had. sides 1: from 0 up, 2: both ends. gap[1] is infinite where calibration had too few sequences for
+   the level. Not given silence: that is an SMURF_ERROR_ARGUMENT. */
 SMURF_API smurf_status smurf_forecast_conformal(smurf_forecast *forecast, double level, int sides, double gap[2],
                                                 smurf_error *err);
 

@@ -102,7 +102,7 @@ static double objective(const char *name, const struct objective_config *config,
                         const double u[3], double *slopes)
 {
     const struct objective_class *o = OP(objective_named)(name);
-    const struct op_run run = {1, 1, 1, 0};
+    const struct op_run run = {1, 1, 1, 0, NULL};
     real x[3][POINTS_MOST + 1], g[3][POINTS_MOST + 1], tau[POINTS_MOST + 1];
     size_t n = o->count(config, target);
     o->place(config, &run, target, n, tau);

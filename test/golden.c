@@ -286,7 +286,7 @@ static void compare_gradients(struct golden *g, const json_t *expected, const ch
 
 static struct loss run_loss(struct golden *g, const struct objective_class *objective)
 {
-    struct op_run run = {2, 1, 1, 0};
+    struct op_run run = {2, 1, 1, 0, NULL};
     memset(g->grad, 0, g->model.params.total * sizeof *g->grad);
     g->loss.objective.class = objective;
     return OP(smurf_loss)(&run, &g->model, &g->loss, g->slab, &g->batch, g->memory, g->grad);
@@ -341,7 +341,7 @@ static void check_likelihood(struct golden *g)
 /* Encoder output, intensity, score and logits at the given points. */
 static void check_forward(struct golden *g)
 {
-    struct op_run run = {1, 1, 1, 0};
+    struct op_run run = {1, 1, 1, 0, NULL};
     size_t d = g->model.shape.width, half = d / 2, types = g->model.shape.types, n = g->batch.input.n, m;
     const double *h = OP(encoder_forward)(&run, &g->model.shape, &smurf_offsets(&g->model)->encoder, g->slab,
                                           &g->batch.input, g->memory);
@@ -442,7 +442,7 @@ static bool build_thp(struct golden *g, struct loss_config *config, double **u)
 
 static struct loss thp_loss(struct golden *g, const struct loss_config *config)
 {
-    const struct op_run run = {2, 1, 1, 0};
+    const struct op_run run = {2, 1, 1, 0, NULL};
     return OP(model_thp).loss(&run, &g->model, config, g->slab, &g->batch, g->memory, g->grad);
 }
 
@@ -483,7 +483,7 @@ static void compare_all(struct golden *g, const char *key, const double *got, si
    and the classifier's logits. */
 static void check_thp_law(struct golden *g, const struct loss_config *config)
 {
-    const struct op_run run = {1, 1, 1, 0};
+    const struct op_run run = {1, 1, 1, 0, NULL};
     const struct model_class *thp = &OP(model_thp);
     size_t types = g->model.shape.types, own = thp->coefficients(&g->model), points = config->points;
     size_t targets = g->batch.targets;

@@ -23,7 +23,7 @@
 static const double TOLERANCE = 1e-6;
 enum { SINGLES = 3 };
 
-static const struct op_run once = {1, 5, 9, 0};
+static const struct op_run once = {1, 5, 9, 0, NULL};
 static const size_t lengths[] = {5, 1, 7};
 
 static struct encoder_shape shape_of(bool relu, bool gap_feature)

@@ -26,7 +26,7 @@ struct subject {
 
 static struct loss run(struct subject *s, double *grad)
 {
-    struct op_run once = {1, 5, 9, 0.3}; /* it has no dropout */
+    struct op_run once = {1, 5, 9, 0.3, NULL}; /* it has no dropout */
     struct batch batch = model_case_batch(&s->c);
     return OP(model_nhp).loss(&once, &s->c.model, &s->config, s->c.slab, &batch, s->memory, grad);
 }

@@ -19,7 +19,7 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 static const double TOLERANCE = 1e-8, EXACT = 1e-12;
-static const struct op_run run = {1, 7, 3, 0};
+static const struct op_run run = {1, 7, 3, 0, NULL};
 
 enum { N = 9 };
 struct objective_case {

@@ -23,7 +23,7 @@
 /* Its own entries are the last of the table. */
 enum { GAP_RATE, STATE, STATE_BIAS, TYPE, TYPE_BIAS, OWN };
 
-static const struct op_run once = {1, 17, 4, 0};
+static const struct op_run once = {1, 17, 4, 0, NULL};
 
 /* ---- A model --------------------------------------------------------------------------------- */
 

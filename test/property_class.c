@@ -10,7 +10,7 @@
 
 #include <unistd.h>
 
-static const struct op_run once = {1, 17, 4, 0};
+static const struct op_run once = {1, 17, 4, 0, NULL};
 
 /* Lengths on both sides of attention's tiles and of the chunks of rows and targets. */
 static const size_t lengths[] = {3, 1, 26, 2, 131, 9, 64, 5, 1, 49, 200, 14};
@@ -94,12 +94,12 @@ static void test_threads(void **state)
     struct loss one = class_case_loss(&c, &once, a);
     assert_true(isfinite(one.time) && one.time != 0);
     for (int k = 0; k < 2; k++) {
-        struct op_run run = {threads[k], once.seed, once.step, 0};
+        struct op_run run = {threads[k], once.seed, once.step, 0, NULL};
         struct loss many = class_case_loss(&c, &run, b);
         assert_memory_equal(&one, &many, sizeof one);
         assert_memory_equal(a, b, total * sizeof *a);
     }
-    struct op_run later = {1, once.seed, once.step + 1, 0}, other = {1, once.seed + 1, once.step, 0};
+    struct op_run later = {1, once.seed, once.step + 1, 0, NULL}, other = {1, once.seed + 1, once.step, 0, NULL};
     bool random = strcmp(c.model.class->name, "nhp") != 0;
     assert_true((class_case_loss(&c, &later, NULL).time != one.time) == random);
     assert_true((class_case_loss(&c, &other, NULL).time != one.time) == random);
@@ -335,7 +335,7 @@ static smurf_model *trained(const char *preset, const smurf_data *train)
 static void answers(const smurf_model *model, const smurf_sequence *s, double *out)
 {
     struct predictor p = smurf_model_predictor(model);
-    void *workspace = p.class->workspace_new(p.self, s->length);
+    void *workspace = p.class->workspace_new(p.self, s->length, NULL);
     assert_non_null(workspace);
     p.class->read(p.self, workspace, s);
     for (size_t row = 0; row < s->length; row++) {
@@ -421,7 +421,7 @@ static void test_noise_mean(void **state)
         assert_true(c.targets == 1 && c.target[0].censored);
         c.target[0].gap = gaps[g];
         for (uint64_t step = 0; step < STEPS; step++) {
-            struct op_run run = {1, 3, step, 0};
+            struct op_run run = {1, 3, step, 0, NULL};
             double time = class_case_loss(&c, &run, NULL).time;
             sum += time, squares += time * time;
         }

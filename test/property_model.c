@@ -19,7 +19,7 @@
 enum { OBJECTIVES_TRIED = 4 };
 static const char *const objectives[OBJECTIVES_TRIED] = {"dsm", "sm", "wsm", "mle"};
 
-static const struct op_run once = {1, 17, 4, 0};
+static const struct op_run once = {1, 17, 4, 0, NULL};
 
 /* Lengths on both sides of attention's tiles and of the chunks of rows and targets. */
 static const size_t lengths[] = {3, 1, 26, 2, 131, 9, 64, 5, 1, 49, 300, 14};
@@ -447,7 +447,7 @@ static void test_noise_streams(void **state)
     } shift[] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, ITEMS}};
     double a[NOISE_MOST], b[NOISE_MOST];
     for (size_t k = 0; k < sizeof shift / sizeof *shift; k++) {
-        struct op_run other = {1, once.seed + shift[k].seed, once.step + shift[k].step, 0};
+        struct op_run other = {1, once.seed + shift[k].seed, once.step + shift[k].step, 0, NULL};
         double sum = 0;
         size_t equal = 0;
         for (uint64_t i = 0; i < ITEMS; i++) {
@@ -518,7 +518,7 @@ static void test_dropout_streams(void **state)
     } shift[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     double *a = room(N), *b = room(N);
     for (size_t k = 0; k < sizeof shift / sizeof *shift; k++) {
-        struct op_run other = {1, once.seed + shift[k].seed, once.step + shift[k].step, 0};
+        struct op_run other = {1, once.seed + shift[k].seed, once.step + shift[k].step, 0, NULL};
         double agree = 0;
         type->dropout(&once, (struct op_dropout){0.5, 3}, N, a);
         type->dropout(&other, (struct op_dropout){0.5, 3 + shift[k].place}, N, b);

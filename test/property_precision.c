@@ -76,7 +76,7 @@ static void adam(struct twin *twin, double t, double rate)
 static double twin_step(struct twin *twin)
 {
     const smurf_trainer *t = twin->trainer;
-    const struct op_run run = {1, t->frame->config.seed, t->at.step, 0};
+    const struct op_run run = {1, t->frame->config.seed, t->at.step, 0, NULL};
     struct model_case batch = last_batch(twin);
     struct loss sum = smurf_number_type_f64.loss(&batch, &run, NULL, twin->g);
     adam(twin, (double)t->at.step, smurf_schedule_rate(&t->frame->config, t->at.epoch + 1, t->at.step, 0));
@@ -92,7 +92,7 @@ struct answers {
 
 static struct answers answer(const struct number_type *type, const struct model_case *batch)
 {
-    const struct op_run run = {1, 1, 0, 0};
+    const struct op_run run = {1, 1, 0, 0, NULL};
     size_t size = batch->n * WIDTH;
     struct answers out;
     double **each[] = {&out.a, &out.b, &out.type_a, &out.type_b};

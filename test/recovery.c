@@ -53,7 +53,7 @@ static struct laws laws_of(const smurf_model *m, const smurf_sequence *s)
     }
     const struct smurf_offsets *at = smurf_offsets(&m->model);
     struct encoder_input input = {{1, offset}, n, type, time, gap};
-    struct op_run run = {1, 1, 0, 0};
+    struct op_run run = {1, 1, 0, 0, NULL};
     float *memory = malloc(smurf_encoder_memory_f32(&m->model.shape, n, 1) * sizeof *memory);
     const float *h = smurf_encoder_forward_f32(&run, &m->model.shape, &at->encoder, m->slab, &input, memory);
     struct laws out = {n, d, malloc(n * d * sizeof(float)), malloc(n * d * sizeof(float))};

@@ -50,7 +50,7 @@ static void add_sequence(const smurf_model *model, const smurf_process *process,
                          struct errors *out)
 {
     struct predictor p = smurf_model_predictor(model);
-    void *workspace = p.class->workspace_new(p.self, s->length);
+    void *workspace = p.class->workspace_new(p.self, s->length, NULL);
     assert_non_null(workspace);
     p.class->read(p.self, workspace, s);
     for (size_t j = 1; j < s->length; j += 3) {

@@ -42,7 +42,7 @@ static double error_of(const smurf_model *model, const smurf_process *process, c
     size_t laws = 0;
     for (size_t i = 0; i < SCORED; i++) {
         const smurf_sequence *s = smurf_data_sequence(data, i);
-        void *workspace = p.class->workspace_new(p.self, s->length);
+        void *workspace = p.class->workspace_new(p.self, s->length, NULL);
         assert_non_null(workspace);
         p.class->read(p.self, workspace, s);
         for (size_t j = 1; j < s->length; j += 3, laws++) {

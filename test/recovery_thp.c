@@ -25,7 +25,7 @@ static void errors_of(const smurf_model *m, const smurf_process *process, const 
                       size_t *events)
 {
     struct predictor p = smurf_model_predictor(m);
-    void *workspace = p.class->workspace_new(p.self, s->length);
+    void *workspace = p.class->workspace_new(p.self, s->length, NULL);
     assert_non_null(workspace);
     p.class->read(p.self, workspace, s);
     for (size_t j = 1; j < s->length; j += 3) {

@@ -121,7 +121,7 @@ static void calibrated_and_raw(void **state)
     smurf_error err;
     smurf_data *data = simulate("hawkes", 3, 60, 40, 4);
     smurf_model *model = trained("objective=mle epochs=1", data);
-    if (smurf_model_calibrate(model, data, NULL, 1, 1, 1, &err)) fail_msg("%s", err.message);
+    if (smurf_model_calibrate(model, data, NULL, 1, 1, 1, NULL, NULL, &err)) fail_msg("%s", err.message);
     smurf_forecast *f = forecast_of(model, 0, smurf_data_sequence(data, 0), 20);
     smurf_question q = question(), raw = q;
     q.conformal = raw.conformal = 1;

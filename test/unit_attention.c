@@ -63,7 +63,7 @@ static void test_factors(void **state)
     (void)state;
     static const uint64_t firsts[] = {0, 8, 800, ((uint64_t)1 << 35) - 24, (uint64_t)1 << 60};
     static const double rates[] = {0, 1e-5, 0.1, 0.5, 0.9, 0.99999999};
-    struct op_run run = {1, 0x123456789abcdef0u, 77, 0};
+    struct op_run run = {1, 0x123456789abcdef0u, 77, 0, NULL};
     real out[320];
     for (size_t f = 0; f < 5; f++)
         for (size_t r = 0; r < 6; r++)
@@ -81,7 +81,7 @@ static void test_factors(void **state)
 static void test_tile(void **state)
 {
     (void)state;
-    struct op_run run = {1, 5, 6, 0};
+    struct op_run run = {1, 5, 6, 0, NULL};
     struct op_dropout dropout = {0.3, 9};
     enum { LD = 83 };
     for (size_t rows = 1; rows <= 9; rows++)
@@ -104,7 +104,7 @@ static void test_mask_statistics(void **state)
 {
     (void)state;
     enum { N = 400000 };
-    static const struct op_run runs[] = {{1, 1, 1, 0}, {1, 2, 1, 0}, {1, 1, 2, 0}, {1, 1, 1, 0}, {1, 1, 0, 0}};
+    static const struct op_run runs[] = {{1, 1, 1, 0, NULL}, {1, 2, 1, 0, NULL}, {1, 1, 2, 0, NULL}, {1, 1, 1, 0, NULL}, {1, 1, 0, 0, NULL}};
     static const uint64_t places[] = {1, 1, 1, 2, 2};
     const double rate = 0.2;
     real *mask[5];

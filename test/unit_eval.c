@@ -60,8 +60,9 @@ static const struct dist_class exponential_class = {
     "exponential", exponential_cdf, exponential_density, exponential_quantile, exponential_knots, NULL, NULL,
 };
 
-static void *workspace_new(const void *self, size_t events)
+static void *workspace_new(const void *self, size_t events, struct stop *stop)
 {
+    (void)stop;
     (void)self;
     return malloc(events + 1);
 }

@@ -117,7 +117,7 @@ static void growing_equals_reading(void **state)
     for (size_t k = 0; k < sizeof settings / sizeof *settings; k++) {
         smurf_model *m = trained(settings[k], data);
         struct predictor p = smurf_model_predictor(m);
-        void *workspace = p.class->workspace_new(p.self, s->length);
+        void *workspace = p.class->workspace_new(p.self, s->length, NULL);
         smurf_forecast *grown, *read;
         assert_int_equal(smurf_forecast_new(&grown, m, 0, &err), SMURF_OK);
         assert_int_equal(smurf_forecast_new(&read, m, 0, &err), SMURF_OK);
@@ -155,7 +155,7 @@ static void answers_agree(void **state)
     smurf_error err;
     smurf_data *data = simulate("hawkes", 2, 20, 40, 2);
     smurf_model *m = trained("objective=mle", data);
-    assert_int_equal(smurf_model_calibrate(m, data, NULL, 1, 1, 1, &err), SMURF_OK);
+    assert_int_equal(smurf_model_calibrate(m, data, NULL, 1, 1, 1, NULL, NULL, &err), SMURF_OK);
     smurf_forecast *f;
     assert_int_equal(smurf_forecast_new(&f, m, 0, &err), SMURF_OK);
     assert_int_equal(smurf_forecast_read(f, smurf_data_sequence(data, 0), 20, &err), SMURF_OK);
@@ -306,7 +306,7 @@ static void recalibration_mends(void **state)
     smurf_data *train = simulate("hawkes", 2, 10, 20, 1), *dev = simulate("hawkes", 2, 120, 50, 2);
     smurf_data *test = simulate("hawkes", 2, 120, 50, 3);
     smurf_model *m = trained("objective=mle epochs=4 rate=0.003", train);
-    assert_int_equal(smurf_model_calibrate(m, dev, train, -1, 1, 2, &err), SMURF_OK);
+    assert_int_equal(smurf_model_calibrate(m, dev, train, -1, 1, 2, NULL, NULL, &err), SMURF_OK);
     const smurf_calibration *c = smurf_model_calibration(m);
     assert_true(c->recalibrated);
     assert_int_equal(c->gaps, 120 * 49);
@@ -315,6 +315,9 @@ static void recalibration_mends(void **state)
     assert_true(c->cs_before > 3);
     assert_true(c->cs_after < 1.5);
     assert_true(c->crps_after < c->crps_before);
+    /* 100 sqrt(mean q (1 - q) 2 / n) over q = 0.50 .. 0.95 */
+    assert_true(fabs(c->cs_floor - 100 * sqrt(0.178750 * 2 / (120 * 49))) < 1e-4);
+    assert_int_equal(c->misses, 0);
     /* On data that neither has seen. */
     smurf_evaluation *e;
     smurf_eval_config config;
@@ -336,8 +339,9 @@ static void recalibration_mends(void **state)
     assert_int_equal(smurf_model_load(&again, path, &err), SMURF_OK);
     unlink(path);
     assert_memory_equal(again->notes.map.level, m->notes.map.level, sizeof m->notes.map.level);
+    assert_true(smurf_model_calibration(again)->cs_floor == c->cs_floor);
     assert_memory_equal(again->notes.conformal, m->notes.conformal, 120 * sizeof(double));
-    assert_int_equal(smurf_model_calibrate(again, dev, train, 1, 1, 1, &err), SMURF_OK);
+    assert_int_equal(smurf_model_calibrate(again, dev, train, 1, 1, 1, NULL, NULL, &err), SMURF_OK);
     assert_memory_equal(again->notes.map.level, m->notes.map.level, sizeof m->notes.map.level);
     smurf_model_free(again);
     smurf_model_free(m);
@@ -382,7 +386,7 @@ static void conformal_covers(void **state)
                    *test = simulate("weibull", 1, 1, 6, 5000 + set);
         const smurf_sequence *s = smurf_data_sequence(test, 0);
         double upper[2], both[2], plain, level = 0.9;
-        assert_int_equal(smurf_model_calibrate(m, dev, NULL, 0, set, 1, &err), SMURF_OK);
+        assert_int_equal(smurf_model_calibrate(m, dev, NULL, 0, set, 1, NULL, NULL, &err), SMURF_OK);
         size_t event = 1 + set % 5; /* a random one of a new sequence */
         assert_int_equal(smurf_forecast_read(f, s, event, &err), SMURF_OK);
         assert_int_equal(smurf_forecast_conformal(f, 0.9, 1, upper, &err), SMURF_OK);

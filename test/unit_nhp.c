@@ -47,7 +47,7 @@ static float *workspace(const struct model_case *c, size_t *n)
 /* Coefficients of all rows; freed by the caller. */
 static float *encoded(const struct subject *s, const struct model_case *c, int threads)
 {
-    struct op_run run = {threads, 1, 1, 0};
+    struct op_run run = {threads, 1, 1, 0, NULL};
     struct batch batch = model_case_batch(c);
     size_t size;
     float *memory = workspace(c, &size), *out = model_case_workspace(c->n * PARTS * WIDTH, sizeof *out);
@@ -58,7 +58,7 @@ static float *encoded(const struct subject *s, const struct model_case *c, int t
 
 static struct loss loss_of(const struct subject *s, const struct model_case *c, int threads, float *grad)
 {
-    struct op_run run = {threads, 1, 1, 0.2}; /* it has no dropout */
+    struct op_run run = {threads, 1, 1, 0.2, NULL}; /* it has no dropout */
     struct batch batch = model_case_batch(c);
     size_t size;
     float *memory = workspace(c, &size);
@@ -315,7 +315,7 @@ static smurf_model *train(int threads, const smurf_data *data, const smurf_data 
 static void predict(const smurf_model *model, const smurf_sequence *s, double *out)
 {
     struct predictor p = smurf_model_predictor(model);
-    void *workspace = p.class->workspace_new(p.self, s->length);
+    void *workspace = p.class->workspace_new(p.self, s->length, NULL);
     assert_non_null(workspace);
     p.class->read(p.self, workspace, s);
     for (size_t row = 0; row < s->length; row++) {

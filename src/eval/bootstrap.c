@@ -91,7 +91,7 @@ static void all_ends(struct row_values *row, const smurf_metrics *each, size_t n
 }
 
 smurf_status smurf_bootstrap_row(struct row_values *row, const struct evaluation *e, size_t resamplings, size_t n_dev,
-                                 uint64_t seed, int threads, smurf_error *err)
+                                 uint64_t seed, int threads, struct stop *stop, smurf_error *err)
 {
     smurf_metrics_clear(&row->low);
     smurf_metrics_clear(&row->high);
@@ -105,11 +105,16 @@ smurf_status smurf_bootstrap_row(struct row_values *row, const struct evaluation
     (void)threads; /* where there is no OpenMP */
     if (ok) {
 #pragma omp parallel for num_threads(threads) schedule(static)
-        for (size_t b = 0; b < resamplings; b++) resample(&each[b], &units, b, n_dev, seed);
+        for (size_t b = 0; b < resamplings; b++)
+            if (!smurf_stop_asked(stop)) resample(&each[b], &units, b, n_dev, seed);
+    }
+    bool stopped = smurf_stop_asked(stop);
+    if (ok && !stopped) {
         all_ends(row, each, resamplings, room);
     }
     free(units.tally);
     free(each);
     free(room);
+    if (stopped) return smurf_stop_fail(stop, err);
     return ok ? SMURF_OK : smurf_fail_memory(err);
 }

@@ -12,6 +12,6 @@
    of distance (cs, cer) can only grow by more chance, so that their intervals lie high where they are near the floor.
    Resamplings are the same ones for every row. More than 2^14 sequences are drawn in groups of neighbours. */
 smurf_status smurf_bootstrap_row(struct row_values *row, const struct evaluation *evaluation, size_t resamplings,
-                                 size_t n_dev, uint64_t seed, int threads, smurf_error *err);
+                                 size_t n_dev, uint64_t seed, int threads, struct stop *stop, smurf_error *err);
 
 #endif

@@ -170,8 +170,15 @@ struct job {
     smurf_status status;      /* likewise */
     smurf_error error;
     atomic_size_t finished; /* gaps */
+    atomic_size_t left;     /* sequences */
+    struct stop asked;      /* by the callback, inside what takes long */
     atomic_bool stop, out_of_memory;
 };
+
+static bool stopped(struct job *job)
+{
+    return atomic_load_explicit(&job->stop, memory_order_relaxed) || smurf_stop_asked(&job->asked);
+}
 
 static bool on_calling_thread(void)
 {
@@ -204,7 +211,7 @@ static void measure_sequence(struct job *job, struct measurer *m, size_t index)
     smurf_measurer_read(m, s);
     size_t unreported = 0;
     for (size_t event = s->first; event < s->length; event++) {
-        if (atomic_load_explicit(&job->stop, memory_order_relaxed)) return;
+        if (stopped(job)) return;
         size_t i = job->start[index] + event - s->first;
         job->out->sequence[i] = (uint32_t)index;
         smurf_measurer_gap(m, job->out, i, event);
@@ -236,11 +243,14 @@ static void measure_all(struct job *job)
 #pragma omp parallel num_threads(threads)
     {
         struct measurer m;
-        bool ready = smurf_measurer_init(&m, job->plan, most);
+        bool ready = smurf_measurer_init(&m, job->plan, most, &job->asked);
         if (!ready) run_out(job);
-#pragma omp for schedule(dynamic, 1)
-        for (size_t s = 0; s < test->sequences; s++)
+#pragma omp for schedule(dynamic, 1) nowait
+        for (size_t s = 0; s < test->sequences; s++) {
             if (!atomic_load(&job->stop)) measure_sequence(job, &m, s);
+            atomic_fetch_sub(&job->left, 1);
+        }
+        smurf_stop_linger(&job->asked, &job->left);
         smurf_measurer_release(&m);
     }
 }
@@ -262,8 +272,12 @@ static smurf_status measure(struct evaluation *e, const struct evaluation_plan *
                                    plan->progress_context,
                                    {.what = "evaluating", .unit = "gaps", .total = (double)e->n}}};
     smurf_status status = smurf_progress_tell(&job.progress, 0, err);
+    smurf_stop_init(&job.asked, &job.progress);
+    job.asked.done = &job.finished;
+    atomic_init(&job.left, test->sequences);
     if (!status) {
         measure_all(&job);
+        if (!job.status && job.asked.asked) job.status = smurf_stop_fail(&job.asked, &job.error);
         status = job.status;
         if (status && err) *err = job.error;
     }
@@ -277,7 +291,11 @@ static smurf_status measure(struct evaluation *e, const struct evaluation_plan *
 
 static smurf_status summarise(struct evaluation *e, const struct evaluation_plan *plan, smurf_error *err)
 {
+    struct progress progress = {
+        plan->progress, plan->progress_context, {"resampling", "gaps", (double)e->n, (double)e->n}};
+    struct stop stop;
     smurf_status status = SMURF_OK;
+    smurf_stop_init(&stop, &progress);
     for (int r = 0; r < ROWS && !status; r++) {
         struct row_values *row = &e->row[r];
         size_t n_dev = r == ROW_MODEL && plan->has_map ? plan->n_dev : 0;
@@ -285,7 +303,7 @@ static smurf_status summarise(struct evaluation *e, const struct evaluation_plan
         status = smurf_metrics_of_row(&row->metrics, e, row, n_dev, err);
         if (!status)
             status = smurf_bootstrap_row(row, e, plan->bootstrap, n_dev, plan->seed,
-                                         smurf_threads(plan->threads, plan->bootstrap), err);
+                                         smurf_threads(plan->threads, plan->bootstrap), &stop, err);
     }
     if (!e->markov_right) return status;
     struct sum right = {0};
@@ -309,7 +327,7 @@ static smurf_status draw_examples(struct evaluation *e, const struct evaluation_
     if (count == 0 || !plan->model.class) return SMURF_OK;
     struct measurer m;
     struct random random;
-    bool ready = smurf_measurer_init(&m, plan, longest(plan->test));
+    bool ready = smurf_measurer_init(&m, plan, longest(plan->test), NULL);
     smurf_random_init(&random, plan->seed, measure_stream(STREAM_EXAMPLES, 0));
     for (size_t x = 0; x < count && ready; x++) {
         struct example *out = &e->example[e->examples++];

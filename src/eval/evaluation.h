@@ -66,6 +66,7 @@ struct evaluation {
     size_t examples;
     struct example example[EXAMPLES_MOST];
     size_t bootstrap;         /* resamplings */
+    bool misses;              /* the law still missed unseen gaps after it was calibrated */
     const smurf_epoch *epoch; /* (epochs) of training, for its curves; may be NULL */
     size_t epochs;
     char model_about[256]; /* "mle on log time, 3 layers, 64 wide, 166,000 parameters" */

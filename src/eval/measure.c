@@ -34,15 +34,16 @@ static const double weight[NODES] = {
 
 /* ---- Life ---------------------------------------------------------------------------------------- */
 
-bool smurf_measurer_init(struct measurer *m, const struct evaluation_plan *plan, size_t longest)
+bool smurf_measurer_init(struct measurer *m, const struct evaluation_plan *plan, size_t longest, struct stop *stop)
 {
     const struct predictor *model = &plan->model;
     size_t types = model->class && model->class->types ? model->types : 0;
     bool ok = true;
     *m = (struct measurer){.plan = plan};
-    if (model->class) ok = (m->model = model->class->workspace_new(model->self, longest));
-    if (plan->marginal) ok = (m->marginal = plan->marginal->class->workspace_new(plan->marginal->self, longest)) && ok;
-    if (plan->recent) ok = (m->recent = plan->recent->class->workspace_new(plan->recent->self, longest)) && ok;
+    if (model->class) ok = (m->model = model->class->workspace_new(model->self, longest, stop));
+    if (plan->marginal)
+        ok = (m->marginal = plan->marginal->class->workspace_new(plan->marginal->self, longest, stop)) && ok;
+    if (plan->recent) ok = (m->recent = plan->recent->class->workspace_new(plan->recent->self, longest, stop)) && ok;
     if (plan->draws) ok = (m->drawn = malloc(plan->draws * sizeof *m->drawn)) && ok;
     if (types == 0) return ok;
     m->types = malloc(GAPS_AT_ONCE * types * sizeof *m->types);

@@ -25,7 +25,7 @@ struct measurer {
 };
 
 /* False when memory is out; release all the same. longest: events of the longest sequence. */
-bool smurf_measurer_init(struct measurer *m, const struct evaluation_plan *plan, size_t longest);
+bool smurf_measurer_init(struct measurer *m, const struct evaluation_plan *plan, size_t longest, struct stop *stop);
 void smurf_measurer_release(struct measurer *m);
 
 void smurf_measurer_read(struct measurer *m, const smurf_sequence *sequence);

@@ -281,8 +281,9 @@ struct naive_workspace {
     smurf_sequence sequence;
 };
 
-static void *workspace_new(const void *self, size_t events)
+static void *workspace_new(const void *self, size_t events, struct stop *stop)
 {
+    (void)stop;
     (void)self, (void)events;
     return calloc(1, sizeof(struct naive_workspace));
 }

@@ -10,7 +10,7 @@
  */
 #include "forecast/model_predictor.h"
 
-#include "base/error.h"
+#include "base/progress.h"
 #include "base/random.h"
 #include "base/sort.h"
 #include "base/threads.h"
@@ -36,6 +36,8 @@ struct work {
     struct recalibration start;   /* the map of the train gaps, or none */
     bool levels_only;             /* no CRPS is wanted */
     bool failed;
+    struct stop *stop;
+    atomic_size_t *done; /* gaps, of all passes */
 };
 
 static double draw(const struct work *w, uint64_t stream, uint64_t i)
@@ -51,6 +53,8 @@ static void measure(struct work *w, const struct predictor *p, void *workspace, 
     const smurf_sequence *q = &w->data->sequence[s];
     p->class->read(p->self, workspace, q);
     for (size_t i = q->first; i < q->length; i++) {
+        if (smurf_stop_asked(w->stop)) return;
+        atomic_fetch_add_explicit(w->done, 1, memory_order_relaxed);
         size_t g = w->offset[s] + i - q->first;
         double gap = q->time[i] - q->time[i - 1];
         struct recalibrated room;
@@ -63,26 +67,32 @@ static void measure(struct work *w, const struct predictor *p, void *workspace, 
     }
 }
 
-static void pass(struct work *w, int mapped)
+static smurf_status pass(struct work *w, int mapped, smurf_error *err)
 {
     struct predictor p = smurf_model_predictor(w->model);
     size_t longest = 0;
     for (size_t s = 0; s < w->data->sequences; s++)
         if (w->data->sequence[s].length > longest) longest = w->data->sequence[s].length;
+    atomic_size_t left = w->data->sequences;
     smurf_serial_enter();
 #pragma omp parallel num_threads(w->threads)
     {
-        void *workspace = p.class->workspace_new(p.self, longest);
+        void *workspace = p.class->workspace_new(p.self, longest, w->stop);
         if (!workspace) {
 #pragma omp atomic write
             w->failed = true;
         }
-#pragma omp for schedule(dynamic)
-        for (size_t s = 0; s < w->data->sequences; s++)
+#pragma omp for schedule(dynamic) nowait
+        for (size_t s = 0; s < w->data->sequences; s++) {
             if (workspace && w->offset[s + 1] > w->offset[s]) measure(w, &p, workspace, s, mapped);
+            atomic_fetch_sub(&left, 1);
+        }
+        smurf_stop_linger(w->stop, &left);
         p.class->workspace_free(workspace);
     }
     smurf_serial_leave();
+    if (w->failed) return smurf_fail_memory(err);
+    return w->stop->asked ? smurf_stop_fail(w->stop, err) : SMURF_OK;
 }
 
 /* Root mean square of coverage - level over 0.50 .. 0.95, in percent. */
@@ -133,17 +143,19 @@ static void fit(const struct work *w, size_t parity, double *room, struct recali
     compose(&rest, &w->start, map);
 }
 
-static void cross_fit(struct work *w, double *room, smurf_calibration *out)
+static smurf_status cross_fit(struct work *w, double *room, smurf_calibration *out, smurf_error *err)
 {
     size_t n = w->offset[w->data->sequences];
     fit(w, 0, room, &w->half[0]);
     fit(w, 1, room, &w->half[1]);
-    pass(w, 1);
+    smurf_status status = pass(w, 1, err);
+    if (status) return status;
     for (size_t s = 0; s < w->data->sequences; s++)
         for (size_t g = w->offset[s]; g < w->offset[s + 1]; g++)
             room[g] = smurf_recalibration_map(&w->half[(s + 1) % 2], w->pit[g]);
     out->cs_after = score_of(room, n);
     out->crps_after = mean_of(w->crps[1], n);
+    return SMURF_OK;
 }
 
 /* One gap of each sequence. Returns how many. */
@@ -187,12 +199,17 @@ static smurf_status begin(struct work *w, size_t stride, smurf_error *err)
 static smurf_status start_from_train(struct work *w, const smurf_data *train, double *room, smurf_error *err)
 {
     enum { GAPS_MOST = 300000 };
-    struct work t = {.model = w->model, .data = train, .seed = w->seed, .threads = w->threads, .levels_only = true};
+    struct work t = {.model = w->model,
+                     .data = train,
+                     .seed = w->seed,
+                     .threads = w->threads,
+                     .levels_only = true,
+                     .stop = w->stop,
+                     .done = w->done};
     struct recalibration map;
     smurf_status status = begin(&t, smurf_data_gaps(train) / GAPS_MOST + 1, err);
     if (!status) {
-        pass(&t, 0);
-        if (t.failed) status = smurf_fail_memory(err);
+        status = pass(&t, 0, err);
     }
     if (!status) {
         size_t n = w->offset[w->data->sequences];
@@ -214,6 +231,7 @@ static smurf_status finish(smurf_model *m, const struct work *w, double *room, c
     m->notes.conformal = conformal;
     m->notes.calibration = *found;
     m->notes.calibration.conformal = pick(w, conformal);
+    smurf_calibration_judge(&m->notes.calibration);
     smurf_recalibration_identity(&m->notes.map);
     if (found->recalibrated) fit(w, 2, room, &m->notes.map);
     return SMURF_OK;
@@ -231,21 +249,31 @@ static smurf_status calibrate(smurf_model *model, struct work *w, const smurf_da
 {
     size_t n = w->offset[w->data->sequences];
     smurf_calibration found = {.gaps = n, .sequences = w->data->sequences, .cs_after = NAN, .crps_after = NAN};
-    pass(w, 0);
-    if (w->failed) return smurf_fail_memory(err);
+    smurf_status status = pass(w, 0, err);
+    if (status) return status;
     found.cs_before = score_of(w->pit, n);
     found.crps_before = mean_of(w->crps[0], n);
     found.recalibrated = recalibrate < 0 ? n >= SMURF_RECALIBRATE_GAPS : recalibrate;
-    smurf_status status = train && found.recalibrated ? start_from_train(w, train, room, err) : SMURF_OK;
-    if (!status && w->data->sequences > 1) cross_fit(w, room, &found);
-    if (!status && w->failed) status = smurf_fail_memory(err);
+    if (train && found.recalibrated) status = start_from_train(w, train, room, err);
+    if (!status && w->data->sequences > 1) status = cross_fit(w, room, &found, err);
     return status ? status : finish(model, w, room, &found, err);
 }
 
 smurf_status smurf_model_calibrate(smurf_model *model, const smurf_data *data, const smurf_data *train, int recalibrate,
-                                   uint64_t seed, int threads, smurf_error *err)
+                                   uint64_t seed, int threads, smurf_progress_fn *report, void *context,
+                                   smurf_error *err)
 {
-    struct work w = {.model = model, .data = data, .seed = seed, .threads = smurf_threads(threads, SIZE_MAX)};
+    struct progress progress = {report, context, {.what = "calibrating", .unit = "gaps"}};
+    atomic_size_t done = 0;
+    struct stop stop;
+    smurf_stop_init(&stop, &progress);
+    stop.done = &done;
+    struct work w = {.model = model,
+                     .data = data,
+                     .seed = seed,
+                     .threads = smurf_threads(threads, SIZE_MAX),
+                     .stop = &stop,
+                     .done = &done};
     double *room = NULL;
     smurf_status status = check(model, data, err);
     if (!status) status = check(model, train, err);

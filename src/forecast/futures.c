@@ -95,12 +95,13 @@ static uint32_t draw_type(smurf_forecast *f, double gap, double u, double *share
 }
 
 static smurf_status run_path(smurf_forecast *f, const smurf_forecast *base, const smurf_futures_config *c, size_t i,
-                             double *share, struct path *out, smurf_error *err)
+                             double *share, struct stop *stop, struct path *out, smurf_error *err)
 {
     struct random random;
     smurf_random_init(&random, c->seed, i);
     smurf_status status = smurf_forecast_copy(f, base, err);
     for (double time = 0; !status;) {
+        if (smurf_stop_asked(stop)) return smurf_stop_fail(stop, err);
         struct dist dist = smurf_forecast_dist(f);
         double u = smurf_random_uniform(&random), gap = smurf_dist_quantile(&dist, u);
         time += gap;
@@ -142,12 +143,19 @@ struct worker {
 
 /* Paths in blocks, so that the entering thread can tell how far it is. */
 static smurf_status run_block(const smurf_forecast *base, const smurf_futures_config *c, int threads,
-                              struct worker *worker, smurf_futures *out, size_t from, size_t to, smurf_error *err)
+                              struct worker *worker, struct stop *stop, smurf_futures *out, size_t from, size_t to,
+                              smurf_error *err)
 {
-#pragma omp parallel for schedule(dynamic) num_threads(threads)
-    for (size_t i = from; i < to; i++) {
+    atomic_size_t left = to - from;
+#pragma omp parallel num_threads(threads)
+    {
         struct worker *w = &worker[smurf_thread_number()];
-        if (!w->status) w->status = run_path(w->forecast, base, c, i, w->share, &out->path[i], &w->err);
+#pragma omp for schedule(dynamic) nowait
+        for (size_t i = from; i < to; i++) {
+            if (!w->status) w->status = run_path(w->forecast, base, c, i, w->share, stop, &out->path[i], &w->err);
+            atomic_fetch_sub(&left, 1);
+        }
+        if (to - from > 1) smurf_stop_linger(stop, &left);
     }
     for (int t = 0; t < threads; t++)
         if (worker[t].status) {
@@ -170,12 +178,14 @@ static smurf_status run_all(const smurf_forecast *base, const smurf_futures_conf
     struct progress progress = {.report = c->progress,
                                 .context = c->progress_context,
                                 .state = {"drawing futures", "paths", 0, (double)c->paths}};
+    struct stop stop;
+    smurf_stop_init(&stop, &progress);
     size_t block = 16 * (size_t)threads;
     smurf_serial_enter();
     for (size_t i = 0; i < c->paths && !status; i += block) {
         size_t to = i + block < c->paths ? i + block : c->paths;
         status = smurf_progress_tell(&progress, (double)i, err);
-        if (!status) status = run_block(base, c, threads, worker, out, i, to, err);
+        if (!status) status = run_block(base, c, threads, worker, &stop, out, i, to, err);
     }
     smurf_serial_leave();
     for (int t = 0; worker && t < threads; t++) {

@@ -87,6 +87,7 @@ void smurf_law_workspace_mean_types(struct law_workspace *workspace, const doubl
 
 struct model_workspace {
     struct law_workspace law;
+    struct stop *stop;
     uint32_t *type;
     double *time;
     float *gap, *memory;
@@ -112,12 +113,13 @@ static void workspace_free(void *workspace)
     free(d);
 }
 
-static void *workspace_new(const void *self, size_t events)
+static void *workspace_new(const void *self, size_t events, struct stop *stop)
 {
     const smurf_model *m = self;
     struct model_workspace *d = calloc(1, sizeof *d);
     size_t n = (events ? events : 1) + windows_of(m, events) * m->config.context;
     if (!d) return NULL;
+    d->stop = stop;
     d->offset = malloc((windows_of(m, events) + 1) * sizeof *d->offset);
     d->seen_at = malloc((events + 1) * sizeof *d->seen_at);
     d->type = malloc(n * sizeof *d->type);
@@ -162,7 +164,8 @@ static void read_sequence(const void *self, void *workspace, const smurf_sequenc
     }
     if (n == 0) return;
     struct encoder_input input = {{windows, d->offset}, n, d->type, d->time, d->gap};
-    m->model.class->encode(&(struct op_run){.threads = 1}, &m->model, m->slab, &input, d->memory, d->c);
+    m->model.class->encode(&(struct op_run){.threads = 1, .stop = d->stop}, &m->model, m->slab, &input, d->memory,
+                           d->c);
 }
 
 static struct model_workspace *at_row(const smurf_model *m, void *workspace, size_t row)

@@ -33,8 +33,9 @@ static void workspace_free(void *workspace)
     free(d);
 }
 
-static void *workspace_new(const void *self, size_t events)
+static void *workspace_new(const void *self, size_t events, struct stop *stop)
 {
+    (void)stop;
     (void)events;
     struct truth_workspace *d = calloc(1, sizeof *d);
     if (!d) return NULL;

@@ -7,13 +7,15 @@
 #ifndef SMURF_LAW_PREDICTOR_H
 #define SMURF_LAW_PREDICTOR_H
 
+#include "base/progress.h"
 #include "law/dist.h"
 #include "law/law.h"
 
 struct predictor_class {
     const char *name;
-    /* A workspace for sequences of up to `events` events; NULL: out of memory. */
-    void *(*workspace_new)(const void *self, size_t events);
+    /* A workspace for sequences of up to `events` events; NULL: out of memory. stop: looked at while a long sequence
+       is read, whose laws must not be asked for once it was asked; NULL: none. */
+    void *(*workspace_new)(const void *self, size_t events, struct stop *stop);
     void (*workspace_free)(void *workspace);
     /* Reads a sequence. The law of row r (0 .. length-1) is that of the gap after event r; it has seen events 0 .. r.
      */

@@ -196,12 +196,14 @@ static const real *all_layers(const struct pass *p, const struct encoder_input *
 #pragma omp parallel for schedule(static) num_threads(p->run->threads)
         for (size_t c = 0; c < chunks; c++) {
             size_t i0 = op_chunk_start(p->n, chunks, c), n = op_chunk_start(p->n, chunks, c + 1) - i0;
+            if (op_stopped(p->run)) continue;
             if (l > 0)
                 finish_rows(p, l - 1, i0, n);
             else if (!x)
                 start_rows(p, input, i0, n);
             if (l < shape->layers) project_rows(p, l, i0, n, in + i0 * d);
         }
+        if (op_stopped(p->run)) break;
         if (l < shape->layers) OP(attention_forward)
         (p->run, &input->rows, shape->heads, shape->head_width, drop_of(p, l, DROP_ATTENTION), m->layer[l].q,
          m->layer[l].k, m->layer[l].v, m->layer[l].o, m->layer[l].lse, m->scratch);
@@ -312,6 +314,7 @@ static void gradients(const struct pass *p, size_t layer, real *grad, real *dnex
     size_t items = 2 + chunks + blocks[WORKS];
 #pragma omp parallel for schedule(dynamic) num_threads(p->run->threads)
     for (size_t i = 0; i < items; i++) {
+        if (op_stopped(p->run)) continue;
         if (i < 2) {
             norm_gradients(p, layer, (int)i, grad);
         } else if (i < 2 + chunks) {
@@ -339,8 +342,9 @@ real *OP(layers_backward)(const struct op_run *run, const struct encoder_shape *
 #pragma omp parallel for schedule(static) num_threads(run->threads)
         for (size_t c = 0; c < chunks; c++) {
             size_t i0 = op_chunk_start(input->n, chunks, c), i1 = op_chunk_start(input->n, chunks, c + 1);
-            unfinish_rows(&p, l, i0, i1 - i0);
+            if (!op_stopped(run)) unfinish_rows(&p, l, i0, i1 - i0);
         }
+        if (op_stopped(run)) break;
         OP(attention_backward)
         (run, &input->rows, shape->heads, shape->head_width, drop_of(&p, l, DROP_ATTENTION), m.layer[l].q, m.layer[l].k,
          m.layer[l].v, m.layer[l].o, m.layer[l].lse, m.dout, m.dq, m.dk, m.dv, m.delta, m.scratch);

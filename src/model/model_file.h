@@ -78,6 +78,8 @@ smurf_status smurf_model_notes_from_json(struct model_notes *notes, const json_t
                                          smurf_error *err);
 void smurf_model_notes_release(struct model_notes *notes);
 /* Fits what is known of the train data: tick and marginal quantiles. */
+/* Sets cs_floor and misses from the rest. */
+void smurf_calibration_judge(smurf_calibration *calibration);
 smurf_status smurf_model_notes_fit(struct model_notes *notes, const smurf_data *train, smurf_error *err);
 /* Adds an epoch to the history. */
 smurf_status smurf_model_notes_add(struct model_notes *notes, const smurf_epoch *epoch, smurf_error *err);

@@ -107,11 +107,32 @@ bool smurf_model_notes_to_json(const struct model_notes *n, json_t *object)
     return done;
 }
 
+/* ---- Judging calibration ----------------------------------------------------------------------- */
+
+/* Each half is judged by the map of the other, which is as noisy as the half is small: var = q (1 - q) (1/n + 1/n), and
+   without a map q (1 - q) / n. Levels move together, so that three times the floor is rare by chance; gaps of a
+   sequence are dependent, and a miss below 1% does no harm. */
+void smurf_calibration_judge(smurf_calibration *c)
+{
+    double sum = 0, n = (double)c->gaps, cs = c->recalibrated ? c->cs_after : c->cs_before;
+    int levels = 0;
+    for (int k = 10; k < 20; k++, levels++) sum += k / 20.0 * (1 - k / 20.0);
+    c->cs_floor = 100 * sqrt(sum / levels * (c->recalibrated ? 2 : 1) / n);
+    c->misses = isfinite(cs) && cs > fmax(1, 3 * c->cs_floor);
+}
+
 /* ---- From JSON ------------------------------------------------------------------------------- */
 
 static double number_at(const json_t *array, size_t i)
 {
     const json_t *x = json_array_get(array, i);
+    return json_is_number(x) ? json_number_value(x) : NAN;
+}
+
+/* NaN where there is none. */
+static double number_of(const json_t *object, const char *key)
+{
+    const json_t *x = json_object_get(object, key);
     return json_is_number(x) ? json_number_value(x) : NAN;
 }
 
@@ -168,10 +189,10 @@ static smurf_status calibration_from_json(struct model_notes *n, const json_t *j
     json_int_t sequences = json_integer_value(json_object_get(json, "sequences"));
     double level[RECALIBRATION_KNOTS];
     size_t count = json_array_size(conformal);
-    *c = (smurf_calibration){.cs_before = json_number_value(json_object_get(json, "cs_before")),
-                             .cs_after = json_number_value(json_object_get(json, "cs_after")),
-                             .crps_before = json_number_value(json_object_get(json, "crps_before")),
-                             .crps_after = json_number_value(json_object_get(json, "crps_after"))};
+    *c = (smurf_calibration){.cs_before = number_of(json, "cs_before"),
+                             .cs_after = number_of(json, "cs_after"),
+                             .crps_before = number_of(json, "crps_before"),
+                             .crps_after = number_of(json, "crps_after")};
     *right = gaps >= 1 && sequences >= 1;
     if (*right && map && !json_is_null(map)) {
         *right = rising(map, level, RECALIBRATION_KNOTS, 1) && smurf_recalibration_set(&n->map, level);
@@ -183,6 +204,7 @@ static smurf_status calibration_from_json(struct model_notes *n, const json_t *j
     c->gaps = (size_t)gaps;
     c->sequences = (size_t)sequences;
     c->conformal = count;
+    smurf_calibration_judge(c);
     return SMURF_OK;
 }
 

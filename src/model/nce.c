@@ -249,7 +249,7 @@ static struct part_sums all_targets(const struct work *w)
 #pragma omp parallel for schedule(static) num_threads(w->p.run->threads)
     for (size_t c = 0; c < chunks; c++)
         for (size_t i = op_chunk_start(targets, chunks, c); i < op_chunk_start(targets, chunks, c + 1); i++)
-            one_target(w, i, w->scratch + c * w->scratch_size, &part[c]);
+            if (!op_stopped(w->p.run)) one_target(w, i, w->scratch + c * w->scratch_size, &part[c]);
     for (size_t c = 0; c < chunks; c++) {
         loss_add(&sum.loss, &part[c].loss);
         for (int k = 0; k < 2; k++) {
@@ -272,8 +272,9 @@ static struct loss run_loss(const struct op_run *run, const struct model *m, con
     w.still = *run;
     w.still.dropout = 0;
     forward(&w.q, &w.still, config, slab, &batch->input, w.backward);
+    if (op_stopped(run)) return (struct loss){0};
     struct part_sums sum = all_targets(&w);
-    if (!grad) return sum.loss;
+    if (!grad || op_stopped(run)) return sum.loss;
     OP(thp_pass_backward)(&w.p, false, sum.alpha[0], sum.beta[0], grad);
     OP(thp_pass_backward)(&w.q, false, sum.alpha[1], sum.beta[1], grad);
     return sum.loss;

@@ -225,7 +225,7 @@ static void sequence_forward(const struct pass *p, size_t from, size_t to, real 
 {
     const struct memory *m = p->m;
     size_t d = p->model->shape.width;
-    for (size_t i = from; i < to; i++) {
+    for (size_t i = from; i < to && !(i % 64 == 63 && op_stopped(p->run)); i++) {
         real *now = state + i * PARTS * d, *gates = m->gates + i * GATES * d, *before = m->before + i * d;
         real *h = m->x + i * 2 * d + d;
         const real *last = before;
@@ -283,7 +283,7 @@ static void sequence_backward(const struct pass *p, size_t from, size_t to)
     const struct memory *m = p->m;
     size_t d = p->model->shape.width;
     const real *w = p->slab + offsets(p->model)->gates + d;
-    for (size_t i = to; i-- > from;) {
+    for (size_t i = to; i-- > from && !(i % 64 == 63 && op_stopped(p->run));) {
         const real *last = i > from ? m->state + ((i - 1) * PARTS + PART_CBAR) * d : m->before + i * d;
         real *dnow = m->dstate + i * PARTS * d, *dgates = m->dgates + i * GATES * d, *dh = m->dx + i * d;
         const real *gates = m->gates + i * GATES * d;
@@ -326,8 +326,16 @@ static void forward(const struct pass *p, real *state)
 {
     const struct op_rows *rows = &p->input->rows;
     inputs_forward(p);
-#pragma omp parallel for schedule(dynamic) num_threads(p->run->threads)
-    for (size_t s = 0; s < rows->sequences; s++) sequence_forward(p, rows->offset[s], rows->offset[s + 1], state);
+    atomic_size_t left = rows->sequences;
+#pragma omp parallel num_threads(p->run->threads)
+    {
+#pragma omp for schedule(dynamic) nowait
+        for (size_t s = 0; s < rows->sequences; s++) {
+            sequence_forward(p, rows->offset[s], rows->offset[s + 1], state);
+            atomic_fetch_sub(&left, 1);
+        }
+        if (p->input->n >= OP_LONG) smurf_stop_linger(p->run->stop, &left);
+    }
 }
 
 /* Gradients of the map and of the embeddings, from those of the gates. */
@@ -352,9 +360,17 @@ static void inputs_backward(const struct pass *p, real *grad)
 static void backward(const struct pass *p, real *grad)
 {
     const struct op_rows *rows = &p->input->rows;
-#pragma omp parallel for schedule(dynamic) num_threads(p->run->threads)
-    for (size_t s = 0; s < rows->sequences; s++) sequence_backward(p, rows->offset[s], rows->offset[s + 1]);
-    inputs_backward(p, grad);
+    atomic_size_t left = rows->sequences;
+#pragma omp parallel num_threads(p->run->threads)
+    {
+#pragma omp for schedule(dynamic) nowait
+        for (size_t s = 0; s < rows->sequences; s++) {
+            sequence_backward(p, rows->offset[s], rows->offset[s + 1]);
+            atomic_fetch_sub(&left, 1);
+        }
+        if (p->input->n >= OP_LONG) smurf_stop_linger(p->run->stop, &left);
+    }
+    if (!op_stopped(p->run)) inputs_backward(p, grad);
 }
 
 static void encode(const struct op_run *run, const struct model *model, const real *slab,
@@ -511,7 +527,7 @@ static struct loss all_targets(const struct pass *p, const struct batch *batch, 
         size_t to = op_chunk_start(batch->targets, chunks, c + 1);
         struct workspace own = {m->scratch + c * m->scratch_size, 0};
         struct scratch k = take_scratch(&own, p->model, m->tile * (m->nodes + 1));
-        for (size_t i = op_chunk_start(batch->targets, chunks, c); i < to; i += m->tile)
+        for (size_t i = op_chunk_start(batch->targets, chunks, c); i < to && !op_stopped(p->run); i += m->tile)
             tile(p, batch->target + i, i, to - i < m->tile ? to - i : m->tile, &k, m->shared + c * m->shared_size,
                  &part[c]);
     }
@@ -543,8 +559,9 @@ static struct loss loss(const struct op_run *run, const struct model *model, con
     }
     forward(&p, m.state);
     if (grad) memset(m.dstate, 0, batch->input.n * coefficients(model) * sizeof *m.dstate);
+    if (op_stopped(run)) return (struct loss){0};
     struct loss sum = all_targets(&p, batch, grad);
-    if (grad) backward(&p, grad);
+    if (grad && !op_stopped(run)) backward(&p, grad);
     return sum;
 }
 

@@ -253,6 +253,7 @@ static const real *forward(const struct op_run *run, const struct model *model, 
 #pragma omp parallel for schedule(static) num_threads(run->threads)
     for (size_t s = 0; s < input->rows.sequences; s++) see_sequence(model, slab, input, s, m);
     const real *h = OP(layers_forward)(run, &model->shape, &offsets(model)->encoder, slab, input, m->x, m->encoder);
+    if (op_stopped(run)) return h;
 #pragma omp parallel for schedule(static) num_threads(run->threads)
     for (size_t k = 0; k < chunks; k++) {
         size_t i0 = op_chunk_start(n, chunks, k), i1 = op_chunk_start(n, chunks, k + 1);
@@ -427,7 +428,7 @@ static struct loss all_targets(const struct op_run *run, const struct pass *p, c
         size_t end = op_chunk_start(batch->targets, chunks, c + 1);
         struct workspace own = {m->scratch + c * m->scratch_size, 0};
         struct scratch scratch = take_scratch(&own, p->model);
-        for (size_t i = op_chunk_start(batch->targets, chunks, c); i < end; i += most)
+        for (size_t i = op_chunk_start(batch->targets, chunks, c); i < end && !op_stopped(run); i += most)
             block(p, batch->target + i, end - i < most ? end - i : most, &scratch, m->shared + c * m->shared_size,
                   &part[c]);
     }
@@ -454,9 +455,10 @@ static struct loss loss(const struct op_run *run, const struct model *model, con
     lay_out(&m, model, batch->input.n, run->threads, memory);
     smurf_gauss_legendre(NODES, p.node, p.weight);
     const real *h = forward(run, model, slab, &batch->input, &m, m.c);
+    if (op_stopped(run)) return (struct loss){0};
     if (grad) memset(m.dc, 0, batch->input.n * 3 * model->shape.width * sizeof *m.dc);
     struct loss sum = all_targets(run, &p, batch);
-    if (!grad) return sum;
+    if (!grad || op_stopped(run)) return sum;
     add_shared(&p, batch->targets, grad);
     backward(run, model, slab, &batch->input, &m, h, grad);
     return sum;

@@ -222,7 +222,7 @@ static void many_types(const struct pass *p, const struct target *t, size_t n, c
 {
     const struct target *some[TOGETHER];
     size_t m = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && !(i % TOGETHER == 0 && op_stopped(p->run)); i++) {
         if (!t[i].censored) some[m++] = &t[i];
         if (m == TOGETHER || (m && i + 1 == n)) type_losses(p, some, m, k, g, out), m = 0;
     }
@@ -242,7 +242,8 @@ static struct loss all_targets(const struct pass *p, const struct batch *batch)
         struct scratch scratch = take_scratch(&own, p->model, m->points, p->config->type_at_truth);
         struct shared shared = shared_of(p, m->shared + c * m->shared_size);
         size_t from = op_chunk_start(batch->targets, chunks, c), to = op_chunk_start(batch->targets, chunks, c + 1);
-        for (size_t i = from; i < to; i++) one_target(p, &batch->target[i], &scratch, &shared, &part[c]);
+        for (size_t i = from; i < to && !(i % 16 == 0 && op_stopped(p->run)); i++)
+            one_target(p, &batch->target[i], &scratch, &shared, &part[c]);
         if (types >= TYPES_MANY && at_truth(p))
             many_types(p, batch->target + from, to - from, &scratch, &shared, &part[c]);
     }
@@ -287,6 +288,7 @@ struct loss OP(smurf_loss)(const struct op_run *run, const struct model *model, 
     lay_out(&m, model, config, n, run->threads, memory);
     const struct pass p = {run, model, &at->head, config->objective.class, config, slab, &m, grad != NULL};
     const real *h = OP(encoder_forward)(run, &model->shape, &at->encoder, slab, &batch->input, m.encoder);
+    if (op_stopped(run)) return (struct loss){0};
 #pragma omp parallel for schedule(static) num_threads(run->threads)
     for (size_t c = 0; c < chunks; c++) {
         size_t i0 = op_chunk_start(n, chunks, c), i1 = op_chunk_start(n, chunks, c + 1);
@@ -299,7 +301,7 @@ struct loss OP(smurf_loss)(const struct op_run *run, const struct model *model, 
         memset(m.d.type_b, 0, n * (d / 2) * sizeof(real));
     }
     struct loss sum = all_targets(&p, batch);
-    if (!grad) return sum;
+    if (!grad || op_stopped(run)) return sum;
     add_shared(&p, batch->targets, grad);
     through_head(&p, n, h, grad);
     OP(encoder_backward)(run, &model->shape, &at->encoder, slab, &batch->input, m.encoder, m.dh, grad);

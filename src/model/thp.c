@@ -139,7 +139,7 @@ static struct part_sums all_targets(const struct work *w)
 #pragma omp parallel for schedule(static) num_threads(w->pass.run->threads)
     for (size_t c = 0; c < chunks; c++)
         for (size_t i = op_chunk_start(targets, chunks, c); i < op_chunk_start(targets, chunks, c + 1); i++)
-            one_target(w, i, w->scratch + c * w->scratch_size, &part[c]);
+            if (!op_stopped(w->pass.run)) one_target(w, i, w->scratch + c * w->scratch_size, &part[c]);
     for (size_t c = 0; c < chunks; c++) {
         loss_add(&sum.loss, &part[c].loss);
         sum.alpha += part[c].alpha;
@@ -154,9 +154,10 @@ static struct loss loss(const struct op_run *run, const struct model *m, const s
     struct work w;
     forward(&w, run, m, config, slab, &batch->input, memory, grad != NULL);
     w.batch = batch;
+    if (op_stopped(run)) return (struct loss){0};
     if (grad) memset(w.dlogits, 0, batch->input.n * m->shape.types * sizeof *w.dlogits);
     struct part_sums sum = all_targets(&w);
-    if (!grad) return sum.loss;
+    if (!grad || op_stopped(run)) return sum.loss;
     OP(thp_map_backward)
     (run->threads, batch->input.n, m->shape.width, m->shape.types, w.pass.h, w.dlogits, slab + offsets(m)->classifier,
      false, w.pass.dh, grad + offsets(m)->classifier, NULL);

@@ -223,6 +223,12 @@ static real *own_scratch(real *scratch)
 #endif
 }
 
+/* Whether to leave early, asked now and then: inside long sequences, and between many short ones. */
+static bool leaves(const struct op_run *run, size_t item, size_t row)
+{
+    return (row || item % 64 == 0) && op_stopped(run);
+}
+
 size_t OP(attention_scratch)(size_t heads, size_t width, int threads)
 {
     (void)heads, (void)width;
@@ -233,14 +239,21 @@ void OP(attention_forward)(const struct op_run *run, const struct op_rows *rows,
                            struct op_dropout dropout, const real *q, const real *k, const real *v, real *out, real *lse,
                            real *scratch)
 {
-#pragma omp parallel for schedule(dynamic) num_threads(run->threads)
-    for (size_t item = 0; item < rows->sequences * heads; item++) {
-        size_t at, h = item % heads;
-        struct head head = head_of(run, rows, heads, width, dropout, item, &at);
-        size_t from = at * head.ld + h * width;
-        for (size_t i = 0; i < head.n; i += TILE_ROWS)
-            forward_rows(&head, q + from, k + from, v + from, out + from, lse + at * heads + h, i,
-                         head.n - i < TILE_ROWS ? head.n - i : TILE_ROWS, own_scratch(scratch));
+    const size_t items = rows->sequences * heads;
+    atomic_size_t left = items;
+#pragma omp parallel num_threads(run->threads)
+    {
+#pragma omp for schedule(dynamic) nowait
+        for (size_t item = 0; item < items; item++) {
+            size_t at, h = item % heads;
+            struct head head = head_of(run, rows, heads, width, dropout, item, &at);
+            size_t from = at * head.ld + h * width;
+            for (size_t i = 0; i < head.n && !leaves(run, item, i); i += TILE_ROWS)
+                forward_rows(&head, q + from, k + from, v + from, out + from, lse + at * heads + h, i,
+                             head.n - i < TILE_ROWS ? head.n - i : TILE_ROWS, own_scratch(scratch));
+            atomic_fetch_sub(&left, 1);
+        }
+        if (rows->offset[rows->sequences] >= OP_LONG) smurf_stop_linger(run->stop, &left);
     }
 }
 
@@ -262,15 +275,22 @@ void OP(attention_backward)(const struct op_run *run, const struct op_rows *rows
                             struct op_dropout dropout, const real *q, const real *k, const real *v, const real *out,
                             const real *lse, const real *dout, real *dq, real *dk, real *dv, real *delta, real *scratch)
 {
-#pragma omp parallel for schedule(dynamic) num_threads(run->threads)
-    for (size_t item = 0; item < rows->sequences * heads; item++) {
-        size_t at, h = item % heads;
-        struct head head = head_of(run, rows, heads, width, dropout, item, &at);
-        size_t from = at * head.ld + h * width, row = at * heads + h;
-        struct gradient to = {dq + from, dk + from, dv + from};
-        begin_backward(&head, out + from, dout + from, to, delta + row);
-        for (size_t i = 0; i < head.n; i += TILE_ROWS)
-            backward_rows(&head, q + from, k + from, v + from, lse + row, dout + from, delta + row, to, i,
-                          head.n - i < TILE_ROWS ? head.n - i : TILE_ROWS, own_scratch(scratch));
+    const size_t items = rows->sequences * heads;
+    atomic_size_t left = items;
+#pragma omp parallel num_threads(run->threads)
+    {
+#pragma omp for schedule(dynamic) nowait
+        for (size_t item = 0; item < items; item++) {
+            size_t at, h = item % heads;
+            struct head head = head_of(run, rows, heads, width, dropout, item, &at);
+            size_t from = at * head.ld + h * width, row = at * heads + h;
+            struct gradient to = {dq + from, dk + from, dv + from};
+            begin_backward(&head, out + from, dout + from, to, delta + row);
+            for (size_t i = 0; i < head.n && !leaves(run, item, i); i += TILE_ROWS)
+                backward_rows(&head, q + from, k + from, v + from, lse + row, dout + from, delta + row, to, i,
+                              head.n - i < TILE_ROWS ? head.n - i : TILE_ROWS, own_scratch(scratch));
+            atomic_fetch_sub(&left, 1);
+        }
+        if (rows->offset[rows->sequences] >= OP_LONG) smurf_stop_linger(run->stop, &left);
     }
 }

@@ -14,8 +14,10 @@
 #ifndef SMURF_OP_OP_H
 #define SMURF_OP_OP_H
 
+#include "base/progress.h"
 #include "base/workspace.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,11 +32,20 @@ typedef float real;
 /* How a pass runs: threads, and what its random numbers are a function of. Layers, heads and rows are told apart by the
    `place` arguments of the ops. */
 struct op_run {
-    int threads;    /* 1 or more */
-    uint64_t seed;  /* of the training run */
-    uint64_t step;  /* of training: other masks at every step */
-    double dropout; /* rate in training; 0: none, as in forecasts */
+    int threads;       /* 1 or more */
+    uint64_t seed;     /* of the training run */
+    uint64_t step;     /* of training: other masks at every step */
+    double dropout;    /* rate in training; 0: none, as in forecasts */
+    struct stop *stop; /* looked at inside long loops; NULL: none. What was computed is worthless once it was asked. */
 };
+
+static inline bool op_stopped(const struct op_run *run)
+{
+    return run->stop && smurf_stop_asked(run->stop);
+}
+
+/* Rows from which on a pass may take so long that the calling thread must not wait for the others unasked. */
+enum { OP_LONG = 8192 };
 
 /* Events of several sequences, end to end: sequence s has rows offset[s] .. offset[s+1]-1. */
 struct op_rows {

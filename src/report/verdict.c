@@ -72,6 +72,15 @@ static void say_calibration(struct words *words, const struct evaluation *evalua
     smurf_words_add(words, ". ");
 }
 
+/* Whatever these gaps say: those that were set aside in training said it before. */
+static void say_misses(struct words *words, const struct evaluation *evaluation)
+{
+    if (evaluation->misses)
+        smurf_words_add(words,
+                        "Warning: calibration did not work. The law still missed the gaps that were set aside for "
+                        "it by more than chance explains; do not rely on the intervals. ");
+}
+
 static void say_skill(struct words *words, const struct evaluation *evaluation)
 {
     enum row naive;
@@ -100,6 +109,7 @@ void smurf_verdict(struct words *words, const struct evaluation *evaluation)
 {
     if (evaluation->n > 0 && is_measured(evaluation, ROW_MODEL)) {
         say_calibration(words, evaluation);
+        say_misses(words, evaluation);
         say_skill(words, evaluation);
         say_types(words, evaluation);
     }

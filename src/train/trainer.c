@@ -276,10 +276,29 @@ static smurf_status not_finite(const smurf_trainer *t, size_t index, smurf_error
         t->at.epoch + 1, index + 1, list, what_is_kept(t));
 }
 
-/* Without dropout. */
-static struct op_run run_of(const smurf_trainer *t, uint64_t step)
+/* What progress shows: "epoch 3 of 30  loss 2.481  31.2k events/s". */
+static void describe(smurf_trainer *t)
 {
-    return (struct op_run){.threads = t->step.threads, .seed = t->frame->config.seed, .step = step};
+    double speed = t->at.seconds > 0 ? t->at.events / t->at.seconds : 0;
+    int n = snprintf(t->what, sizeof t->what, "epoch %zu of %zu", t->at.epoch + 1, t->frame->config.epochs);
+    if (t->at.loss_gaps > 0)
+        snprintf(t->what + n, sizeof t->what - (size_t)n, "  loss %.3f  %.1fk events/s",
+                 t->at.loss_sum / t->at.loss_gaps, speed / 1000);
+    t->progress.state = (smurf_progress){t->what, "steps", (double)t->at.next, (double)smurf_feed_batches(&t->train)};
+}
+
+static smurf_status cancelled(const smurf_trainer *t, smurf_error *err)
+{
+    return smurf_fail(err, SMURF_ERROR_CANCELLED, "stopped in epoch %zu after %zu of its %zu steps", t->at.epoch + 1,
+                      t->at.next, smurf_feed_batches(&t->train));
+}
+
+/* Without dropout. The progress callback is called inside as well, and may end it early. */
+static struct op_run run_of(smurf_trainer *t, uint64_t step)
+{
+    if (t->progress.report) describe(t);
+    smurf_stop_init(&t->stop, &t->progress);
+    return (struct op_run){.threads = t->step.threads, .seed = t->frame->config.seed, .step = step, .stop = &t->stop};
 }
 
 /* What the gradient is multiplied by, so that its norm stays within the limit. */
@@ -318,6 +337,7 @@ smurf_status smurf_trainer_step(smurf_trainer *t, double *loss, int *last, smurf
     if (!settles(&t->frame->config, t->at.epoch + 1)) run.dropout = t->frame->config.dropout;
     struct loss sum = smurf_train_step_gradient(&t->step, &run, &batch, &norm);
     smurf_serial_leave();
+    if (t->stop.asked) return cancelled(t, err);
     double total = t->step.loss.alpha * sum.time + sum.type;
     double factor = clip(t, norm);
     float square = (float)(norm * factor * norm * factor); /* must fit Adam's second moment */
@@ -348,7 +368,7 @@ static struct loss dev_loss(smurf_trainer *t)
     struct op_run run = run_of(t, 0);
     struct loss sum = {0};
     smurf_serial_enter();
-    for (size_t b = 0; b < smurf_feed_batches(&t->dev); b++) {
+    for (size_t b = 0; b < smurf_feed_batches(&t->dev) && !smurf_stop_asked(&t->stop); b++) {
         struct batch batch = smurf_feed_fill(&t->dev, b, &t->room);
         struct loss part = smurf_train_step_loss(&t->step, &run, current(t), &batch);
         loss_add(&sum, &part);
@@ -373,19 +393,12 @@ static void judge(smurf_trainer *t, smurf_epoch *out)
     if (c->patience && t->at.waited >= c->patience) t->at.stopped = true;
 }
 
-/* Tells how far the epoch is, as "epoch 3 of 30  loss 2.481  31.2k events/s", and asks whether to go on. */
+/* Asks whether to go on. */
 static smurf_status tell(smurf_trainer *t, smurf_error *err)
 {
     if (!t->progress.report) return SMURF_OK;
-    double speed = t->at.seconds > 0 ? t->at.events / t->at.seconds : 0;
-    int n = snprintf(t->what, sizeof t->what, "epoch %zu of %zu", t->at.epoch + 1, t->frame->config.epochs);
-    if (t->at.loss_gaps > 0)
-        snprintf(t->what + n, sizeof t->what - (size_t)n, "  loss %.3f  %.1fk events/s",
-                 t->at.loss_sum / t->at.loss_gaps, speed / 1000);
-    t->progress.state = (smurf_progress){t->what, "steps", 0, (double)smurf_feed_batches(&t->train)};
-    if (!smurf_progress_tell(&t->progress, (double)t->at.next, err)) return SMURF_OK;
-    return smurf_fail(err, SMURF_ERROR_CANCELLED, "stopped in epoch %zu after %zu of its %zu steps", t->at.epoch + 1,
-                      t->at.next, smurf_feed_batches(&t->train));
+    describe(t);
+    return smurf_progress_tell(&t->progress, (double)t->at.next, err) ? cancelled(t, err) : SMURF_OK;
 }
 
 static smurf_status run_epoch(smurf_trainer *t, smurf_epoch *out, smurf_error *err)
@@ -408,6 +421,7 @@ static smurf_status run_epoch(smurf_trainer *t, smurf_epoch *out, smurf_error *e
                          .events_per_second = t->at.seconds > 0 ? t->at.events / t->at.seconds : 0};
     if (t->has_dev) {
         struct loss dev = dev_loss(t);
+        if (t->stop.asked) return cancelled(t, err);
         out->dev_time_loss = dev.time / (double)dev.gaps;
         out->dev_type_loss = dev.type / (double)(dev.typed ? dev.typed : 1);
         out->dev_accuracy = dev.right / (double)(dev.typed ? dev.typed : 1);

@@ -32,7 +32,8 @@ struct smurf_trainer {
     struct feed_batch room;
     struct progress_state at;
     struct progress progress;
-    char what[96]; /* what the progress callback is shown */
+    struct stop stop; /* of the step or dev pass in hand */
+    char what[96];    /* what the progress callback is shown */
 };
 
 /* Makes a trainer around a frame (taken over, also on failure), with weights at their start. */

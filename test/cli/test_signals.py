@@ -71,6 +71,34 @@ class Descriptors(SignalCase):
         self.assertTrue(self.content("r.html").startswith(b"<!"))
 
 
+class LongSequences(SignalCase):
+    """One sequence of 50,000 events without a bound on the context: a step takes half a minute."""
+    LONG = ["--context", "0", "--threads", "2", "--quiet"]
+
+    def data(self):
+        self.smurf("simulate", "hawkes", "-n", "1", "--events", "50000", "-o", "parts/train.csv", "--quiet",
+                   preexec_fn=lambda: os.makedirs(self.path("parts")))
+
+    def test_training(self):
+        self.data()
+        for number in [signal.SIGINT, signal.SIGTERM]:
+            run = self.start("train", "parts", "-o", "m.safetensors", *self.LONG)
+            self.wait_for(lambda: os.path.exists(self.path("m.resume")), run)
+            time.sleep(1)  # the first step has begun
+            self.assertEqual(self.stop(run, number), (1, "smurf: stopped; go on with the same command and --resume\n"))
+            self.assertEqual(self.listing(), ["m.resume", "parts/train.csv"])
+            os.unlink(self.path("m.resume"))
+
+    def test_measuring(self):
+        self.data()
+        self.write("few/train.csv", table(30, types=("0", "1", "2")))
+        self.smurf("train", "few", "-o", "m.safetensors", "--epochs", "1", *SMALL, *self.LONG)
+        for args in [("eval", "m.safetensors", "parts/train.csv"), ("report", "m.safetensors", "parts/train.csv")]:
+            run = self.start(*args, "--threads", "2")
+            time.sleep(2)
+            self.assertEqual(self.stop(run, signal.SIGTERM), (1, "smurf: stopped while evaluating\n"))
+
+
 class Stops(SignalCase):
     def writes(self, run):
         self.assertTrue(select.select([run.stdout], [], [], common.TIMEOUT)[0])

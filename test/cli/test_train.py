@@ -429,6 +429,29 @@ class Calibration(TrainCase):
         self.smurf("train", "data", "-o", "b.safetensors", "--epochs", "1", "--recalibrate", "off", *SMALL, quiet=False)
         self.assertNotIn("calibration", self.metadata("b.safetensors"))
 
+    def test_calibration_that_does_not_work(self):
+        """Gaps of dev a thousand times those of train: no map of levels helps."""
+        self.data()
+        lines = csv(90, 30, seed=5).splitlines()
+        rows = [line.split(",") for line in lines[1:]]
+        self.write("data/dev.csv", "\n".join([lines[0], *("%s,%f,%s" % (u, 1000 * float(t), k) for u, t, k in rows)]) + "\n")
+        warning = r"smurf: warning: calibration did not work: the law misses unseen gaps by a CS of \d\d\.\d+%"
+        r = self.smurf("train", "data", "-o", "m.safetensors", "--epochs", "1", *SMALL, quiet=False)
+        self.assertRegex(r.err, warning)
+        self.assertRegex(r.out, r"recalibrated \(cross-fitted; chance alone: \d\.\d\d%\)")
+        r = self.smurf("predict", "m.safetensors", "data/train.csv", quiet=False)
+        self.assertRegex(r.err, warning)
+        self.assertEqual(self.smurf("predict", "m.safetensors", "data/train.csv", "--quiet").err, "")
+        self.smurf("report", "m.safetensors", "data", "--part", "dev", "-o", "r.html", "--quiet")
+        self.assertIn("calibration did not work", self.content("r.html").decode())
+        # One that does says nothing.
+        self.write("data/dev.csv", csv(90, 30, seed=5))
+        r = self.smurf("train", "data", "-o", "m.safetensors", "--epochs", "20", *SMALL, quiet=False)
+        self.assertNotIn("warning", r.err)
+        self.smurf("predict", "m.safetensors", "data/train.csv")
+        self.smurf("report", "m.safetensors", "data", "--part", "dev", "-o", "r.html", "--quiet")
+        self.assertNotIn("calibration did not work", self.content("r.html").decode())
+
     def test_small_dev_only_selects(self):
         self.data()
         self.smurf("train", "data", "-o", "a.safetensors", "--epochs", "1", *SMALL, quiet=False)
