@@ -12,7 +12,7 @@ SECONDS ?= 60
 
 GOLDEN ?=
 
-.PHONY: all demo test golden install bench count coverage fuzz check-asan check-tsan arm64 format clean help
+.PHONY: all demo test golden install bench count coverage fuzz soak check-asan check-tsan arm64 format clean help
 all: $(BUILD)/build.ninja ## build the command at build/smurf, and the libraries
 	@ninja -C $(BUILD)
 
@@ -61,6 +61,10 @@ fuzz: ## run each fuzzer for SECONDS=60 (clang)
 coverage: ## line coverage of the fast tests, by room; fails below 96% in src/ and 95% in cli/ (gcov)
 	@tools/install-deps build test
 	@tools/coverage $(BUILD)-coverage
+
+soak: $(BUILD)/build.ninja ## hours: all failing allocations, random kills and each fuzzer for SECONDS=600
+	@tools/install-deps build test ci
+	@tools/soak $(BUILD) $(if $(filter-out 60,$(SECONDS)),$(SECONDS),600)
 
 check-asan: ## run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tools/install-deps build test

@@ -5,7 +5,10 @@
 #include "terminal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 static const struct {
     const char *name;
@@ -48,8 +51,18 @@ static void print_man(FILE *out)
     fputs(".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage.\n", out);
 }
 
+/* OpenBLAS starts threads of its own before main, each with a buffer of 128 MB, and waits for them at the end: with a
+   limit on the address space that can be for ever. We use none of them: begin again without. */
+static void leave_blas_threads(char **argv)
+{
+    struct rlimit limit;
+    if (getenv("OPENBLAS_NUM_THREADS") || getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY) return;
+    if (setenv("OPENBLAS_NUM_THREADS", "1", 1) == 0) execv("/proc/self/exe", argv);
+}
+
 int main(int argc, char **argv)
 {
+    leave_blas_threads(argv);
     terminal_init();
     if (argc < 2) {
         print_help(stderr);

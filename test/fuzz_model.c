@@ -1,6 +1,6 @@
 /*
  * fuzz_model.c - any bytes, opened as a model; bytes that begin with '{' stand for a model's metadata alone. What opens
- * is whole: written into a pipe, it comes back as it was.
+ * is whole: written into a pipe, it comes back as it was, and its forecasts are finite.
  */
 #include "fuzz.h"
 
@@ -41,6 +41,28 @@ static void check_pipe(const smurf_model *m)
     smurf_model_free(back);
 }
 
+/* A short history, and what may come after it: finite numbers, or an error. */
+static void check_forecast(const smurf_model *m)
+{
+    enum { PARAMETERS_MOST = 20000, CONTEXT_MOST = 1000 };
+    smurf_forecast *f;
+    smurf_error err;
+    double level[3] = {0.05, 0.5, 0.95}, gap[3], mean, *share = malloc(m->types * sizeof *share);
+    if (m->model.params.total > PARAMETERS_MOST || m->config.context > CONTEXT_MOST ||
+        smurf_forecast_new(&f, m, 0, &err)) {
+        free(share);
+        return;
+    }
+    for (int i = 0; i < 3; i++) FUZZ_MUST(!smurf_forecast_append(f, i * m->view.feature.mean, 0, &err));
+    if (!smurf_forecast_quantile(f, level, gap, 3, &err))
+        FUZZ_MUST(gap[0] >= 0 && gap[0] <= gap[1] && gap[1] <= gap[2] && isfinite(gap[2]));
+    if (!smurf_forecast_mean(f, &mean, &err)) FUZZ_MUST(isfinite(mean));
+    if (share && !smurf_forecast_types(f, share, &err))
+        for (uint32_t k = 0; k < m->types; k++) FUZZ_MUST(share[k] >= 0 && share[k] <= 1.001);
+    smurf_forecast_free(f);
+    free(share);
+}
+
 static void open_and_check(const uint8_t *bytes, size_t size)
 {
     enum { PIPE_HOLDS = 64 * 1024 };
@@ -57,6 +79,7 @@ static void open_and_check(const uint8_t *bytes, size_t size)
     check(model);
     for (size_t i = 0; i < model->model.params.total; i++) FUZZ_MUST(isfinite(model->slab[i]));
     if (size < PIPE_HOLDS / 8) check_pipe(model);
+    check_forecast(model);
     smurf_model_free(model);
 }
 

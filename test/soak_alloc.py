@@ -38,6 +38,7 @@ COMMANDS = {
     "eval": ["eval", "smurf", "data", "--report", "made.html", "--bootstrap", "2", "--threads", "1"],
     "eval-score": ["eval", "score", "data", "--sampler", "langevin", "--draws", "2", "--steps", "3", "--threads", "1"],
     "predict": ["predict", "smurf", "data", "--within", "1", "--top", "2", "--threads", "1"],
+    "predict-nhp": ["predict", "nhp", "data", "--threads", "1"],
     "sample": ["sample", "smurf", "data", "--paths", "2", "--events", "2", "--threads", "1"],
     "compare": ["compare", "data", "--models", "default,marginal", "--runs", "runs", "--process", "hawkes", "--epochs", "1",
                 *SET, "--threads", "1", "-o", "made.txt"],
@@ -64,13 +65,17 @@ def stop(folder, *args):
     os.remove(os.path.join(folder, "err"))
 
 
-def prepare(folder):
-    """Data and models that the commands use."""
+def prepare_data(folder):
     for part, n in ("train", 4), ("dev", 2), ("test", 2):
         os.makedirs(os.path.join(folder, "data"), exist_ok=True)
         with open(os.path.join(folder, "data", part + ".csv"), "w") as f:
             f.write(models.table(n, events=5, seed=n))
     shutil.copy(os.path.join(folder, "data", "train.csv"), os.path.join(folder, "a.csv"))
+
+
+def prepare(folder):
+    """Data and models that the commands use."""
+    prepare_data(folder)
     smurf(folder, "convert", "a.csv", "a.jsonl")
     smurf(folder, "train", "data", "-o", "smurf", "--epochs", "1", *TINY)
     smurf(folder, "train", "data", "-o", "score", "--epochs", "1", "--objective", "wsm", "--head", "score", *TINY)

@@ -226,6 +226,47 @@ static void wrong_events_change_nothing(void **state)
     smurf_data_free(data);
 }
 
+/* Where an answer cannot be finite there is an error, never a number that is none. */
+static void answers_are_finite(void **state)
+{
+    (void)state;
+    static const char *const settings[] = {"objective=mle epochs=1", "model=thp scale=mean epochs=1",
+                                           "model=nhp scale=mean epochs=1", "model=sahp scale=mean epochs=1"};
+    static const double late[] = {10, 1e39, 1e300, 1.7e308}, silence[] = {0, 1e30, 1e308, 1.7e308};
+    smurf_data *data = simulate("hawkes", 2, 8, 20, 1);
+    size_t refused = 0;
+    for (size_t s = 0; s < sizeof settings / sizeof *settings; s++)
+        for (int i = 0; i < 16; i++) {
+            smurf_model *m = trained(settings[s], data);
+            smurf_forecast *f;
+            smurf_error err;
+            double level[3] = {0.05, 0.5, 0.999}, x[3], mean, share[2], at[2], draw[5];
+            assert_int_equal(smurf_forecast_new(&f, m, 0, &err), SMURF_OK);
+            assert_int_equal(smurf_forecast_append(f, 1, 0, &err), SMURF_OK);
+            assert_int_equal(smurf_forecast_append(f, late[i % 4], 1, &err), SMURF_OK);
+            assert_int_equal(smurf_forecast_silence(f, silence[i / 4], &err), SMURF_OK);
+            const struct {
+                smurf_status status;
+                const double *x;
+                size_t n;
+            } answers[] = {{smurf_forecast_quantile(f, level, x, 3, &err), x, 3},
+                           {smurf_forecast_mean(f, &mean, &err), &mean, 1},
+                           {smurf_forecast_types(f, share, &err), share, 2},
+                           {smurf_forecast_types_at(f, 1, at, &err), at, 2},
+                           {smurf_forecast_sample(f, 1, draw, 5, &err), draw, 5}};
+            for (size_t k = 0; k < sizeof answers / sizeof *answers; k++) {
+                refused += answers[k].status != SMURF_OK;
+                if (answers[k].status) assert_int_equal(answers[k].status, SMURF_ERROR_INPUT);
+                for (size_t j = 0; !answers[k].status && j < answers[k].n; j++)
+                    assert_true(isfinite(answers[k].x[j]) && answers[k].x[j] >= 0);
+            }
+            smurf_forecast_free(f);
+            smurf_model_free(m);
+        }
+    assert_true(refused > 0);
+    smurf_data_free(data);
+}
+
 /* ---- Futures --------------------------------------------------------------------------------- */
 
 static void futures_follow_the_law(void **state)
@@ -454,6 +495,7 @@ int main(void)
         cmocka_unit_test(growing_equals_reading),
         cmocka_unit_test(answers_agree),
         cmocka_unit_test(wrong_events_change_nothing),
+        cmocka_unit_test(answers_are_finite),
         cmocka_unit_test(futures_follow_the_law),
         cmocka_unit_test(recalibration_mends),
         cmocka_unit_test(ranks_are_whole),

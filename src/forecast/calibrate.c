@@ -277,6 +277,7 @@ smurf_status smurf_model_calibrate(smurf_model *model, const smurf_data *data, c
     double *room = NULL;
     smurf_status status = check(model, data, err);
     if (!status) status = check(model, train, err);
+    if (!status) status = smurf_blas_check(w.threads, err);
     if (!status) status = begin(&w, 1, err);
     if (!status && !(room = malloc((w.offset[data->sequences] + 1) * sizeof *room))) status = smurf_fail_memory(err);
     if (!status) status = calibrate(model, &w, train, recalibrate, room, err);

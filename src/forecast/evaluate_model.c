@@ -5,9 +5,12 @@
 #include "forecast/evaluate.h"
 
 #include "base/error.h"
+#include "base/threads.h"
 #include "data/data.h"
 #include "forecast/model_predictor.h"
+#include "op/serial.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -103,7 +106,11 @@ smurf_status smurf_evaluate(smurf_evaluation **out, const smurf_model *m, const 
                                    .draws = c.draws || !walks ? c.draws : DRAWS_USUAL,
                                    .draw = walks ? draw : NULL,
                                    .draw_context = &drawing};
-    status = smurf_evaluate_plan(out, &plan, train, &c, err);
+    status = smurf_blas_check(smurf_threads(c.threads, data->sequences), err);
+    if (!status) status = smurf_evaluate_plan(out, &plan, train, &c, err);
+    if (!status && !isfinite((*out)->values.row[ROW_MODEL].metrics.crps))
+        status = smurf_fail_at(err, data->source, 0,
+                               "the model gives no finite laws here: its weights, or the times, are too large");
     if (!status) status = describe(&(*out)->values, m, data, err);
     if (!status) return SMURF_OK;
     smurf_evaluation_free(*out);

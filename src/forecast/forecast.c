@@ -261,8 +261,6 @@ smurf_status smurf_forecast_silence(smurf_forecast *f, double since, smurf_error
 static struct dist law_of_next(smurf_forecast *f)
 {
     if (!f->events) return smurf_empirical(&f->marginal, f->model->notes.marginal, MARGINAL_LEVELS);
-    if (!f->ready) smurf_law_workspace_set(&f->workspace, f->c);
-    f->ready = true;
     return smurf_law_workspace_dist(&f->workspace, f->raw);
 }
 
@@ -272,64 +270,93 @@ struct dist smurf_forecast_dist(smurf_forecast *f)
     return f->since > 0 ? smurf_silent(&f->silent, dist, f->since) : dist;
 }
 
-/* Whether there is a law to ask. */
-static smurf_status check_law(smurf_forecast *f, smurf_error *err)
+smurf_status smurf_forecast_check(smurf_forecast *f, smurf_error *err)
 {
-    if (f->events || f->model->notes.has_marginal) return wake(f, err);
-    return smurf_fail(
-        err, SMURF_ERROR_ARGUMENT,
-        "the history is empty, and the model file is of before there was a law for that: append an event");
+    if (!f->events && !f->model->notes.has_marginal)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                          "the history is empty, and the model file predates support for that: append an event");
+    smurf_status status = wake(f, err);
+    if (status || !f->events || f->ready) return status;
+    if (!smurf_law_workspace_set(&f->workspace, f->c))
+        return smurf_fail(
+            err, SMURF_ERROR_INPUT,
+            "the model gives no finite law after the event at %g: its weights, or the times, are too large", f->last);
+    f->ready = true;
+    return SMURF_OK;
+}
+
+/* Answers must be numbers; infinite ones only where the caller says so. */
+static smurf_status check_answer(const smurf_forecast *f, const double *x, size_t n, const char *what, smurf_error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(x[i]))
+            return smurf_fail(err, SMURF_ERROR_INPUT,
+                              "the %s after the event at %g%s is not finite: the times or the model's weights are too "
+                              "large",
+                              what, f->last, f->since > 0 ? " and the silence since" : "");
+    return SMURF_OK;
+}
+
+static smurf_status check_gaps(const double *gap, size_t n, smurf_error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (isnan(gap[i])) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "a gap to be asked about is not a number");
+    return SMURF_OK;
 }
 
 smurf_status smurf_forecast_quantile(smurf_forecast *f, const double *level, double *gap, size_t n, smurf_error *err)
 {
-    smurf_status status = check_law(f, err);
+    smurf_status status = smurf_forecast_check(f, err);
     for (size_t i = 0; i < n && !status; i++)
         if (!(level[i] >= 0 && level[i] <= 1))
             status = smurf_fail(err, SMURF_ERROR_ARGUMENT, "level %g is not between 0 and 1", level[i]);
     if (status) return status;
     struct dist dist = smurf_forecast_dist(f);
     dist.class->quantile(dist.self, level, gap, n);
-    return SMURF_OK;
+    for (size_t i = 0; i < n && !status; i++)
+        if (!(level[i] == 1 && isinf(gap[i]))) status = check_answer(f, gap + i, 1, "quantile", err);
+    return status;
 }
 
 smurf_status smurf_forecast_cdf(smurf_forecast *f, const double *gap, double *level, size_t n, smurf_error *err)
 {
-    smurf_status status = check_law(f, err);
+    smurf_status status = smurf_forecast_check(f, err);
+    if (!status) status = check_gaps(gap, n, err);
     if (status) return status;
     struct dist dist = smurf_forecast_dist(f);
     dist.class->cdf(dist.self, gap, level, n);
-    return SMURF_OK;
+    return check_answer(f, level, n, "probability", err);
 }
 
 smurf_status smurf_forecast_density(smurf_forecast *f, const double *gap, double *density, size_t n, smurf_error *err)
 {
-    smurf_status status = check_law(f, err);
+    smurf_status status = smurf_forecast_check(f, err);
+    if (!status) status = check_gaps(gap, n, err);
     if (status) return status;
     struct dist dist = smurf_forecast_dist(f);
     dist.class->density(dist.self, gap, density, n);
-    return SMURF_OK;
+    return check_answer(f, density, n, "density", err);
 }
 
 smurf_status smurf_forecast_mean(smurf_forecast *f, double *gap, smurf_error *err)
 {
-    smurf_status status = check_law(f, err);
+    smurf_status status = smurf_forecast_check(f, err);
     if (status) return status;
     struct dist dist = smurf_forecast_dist(f);
     *gap = smurf_dist_mean(&dist);
-    return SMURF_OK;
+    return check_answer(f, gap, 1, "mean", err);
 }
 
 smurf_status smurf_forecast_sample(smurf_forecast *f, uint64_t seed, double *gap, size_t n, smurf_error *err)
 {
-    smurf_status status = check_law(f, err);
+    smurf_status status = smurf_forecast_check(f, err);
     if (status) return status;
     struct dist dist = smurf_forecast_dist(f);
     struct random random;
     smurf_random_init(&random, seed, STREAM_SAMPLE);
     for (size_t i = 0; i < n; i++) gap[i] = smurf_random_uniform(&random);
     smurf_dist_draw(&dist, gap, gap, n);
-    return SMURF_OK;
+    return check_answer(f, gap, n, "draw", err);
 }
 
 /* ---- Types ----------------------------------------------------------------------------------- */
@@ -355,13 +382,13 @@ smurf_status smurf_forecast_types(smurf_forecast *f, double *share, smurf_error 
         equal_shares(f, share);
         return SMURF_OK;
     }
-    smurf_status status = wake(f, err);
+    smurf_status status = smurf_forecast_check(f, err);
     if (status) return status;
     struct dist dist = smurf_forecast_dist(f);
     smurf_serial_enter();
     type_shares(f, &dist, share);
     smurf_serial_leave();
-    return SMURF_OK;
+    return check_answer(f, share, f->model->types, "probability of a type", err);
 }
 
 smurf_status smurf_forecast_types_at(smurf_forecast *f, double gap, double *share, smurf_error *err)
@@ -371,13 +398,12 @@ smurf_status smurf_forecast_types_at(smurf_forecast *f, double gap, double *shar
         equal_shares(f, share);
         return SMURF_OK;
     }
-    smurf_status status = wake(f, err);
+    smurf_status status = smurf_forecast_check(f, err);
     if (status) return status;
-    law_of_next(f);
     smurf_serial_enter();
     smurf_law_workspace_types(&f->workspace, &gap, share, 1);
     smurf_serial_leave();
-    return SMURF_OK;
+    return check_answer(f, share, f->model->types, "probability of a type", err);
 }
 
 /* ---- Conformal intervals --------------------------------------------------------------------- */
@@ -395,7 +421,7 @@ smurf_status smurf_forecast_conformal(smurf_forecast *f, double level, int sides
     double each = sides == 2 ? 1 - (1 - level) / 2 : level;
     double upper = smurf_conformal_upper(n->conformal, n->calibration.conformal, each);
     double lower = sides == 2 ? smurf_conformal_lower(n->conformal, n->calibration.conformal, each) : 0;
-    smurf_status status = wake(f, err);
+    smurf_status status = smurf_forecast_check(f, err);
     if (status) return status;
     bool raw = f->raw;
     f->raw = true;
@@ -403,5 +429,5 @@ smurf_status smurf_forecast_conformal(smurf_forecast *f, double level, int sides
     gap[0] = lower > 0 ? smurf_dist_quantile(&dist, lower) : 0;
     gap[1] = isfinite(upper) ? smurf_dist_quantile(&dist, upper) : INFINITY;
     f->raw = raw;
-    return SMURF_OK;
+    return check_answer(f, gap, isfinite(upper) ? 2 : 1, "conformal interval", err);
 }

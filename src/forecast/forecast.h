@@ -28,6 +28,8 @@ struct smurf_forecast {
 
 /* The law of the next gap as all answers use it. */
 struct dist smurf_forecast_dist(smurf_forecast *forecast);
+/* Makes the law ready; an error where there is none, or it has values that are not finite. Call it first. */
+smurf_status smurf_forecast_check(smurf_forecast *forecast, smurf_error *err);
 /* What was set by events becomes that of another forecast of the same model. */
 smurf_status smurf_forecast_copy(smurf_forecast *to, const smurf_forecast *from, smurf_error *err);
 /* Adds an event that is known to be good. */

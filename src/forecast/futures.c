@@ -102,6 +102,8 @@ static smurf_status run_path(smurf_forecast *f, const smurf_forecast *base, cons
     smurf_status status = smurf_forecast_copy(f, base, err);
     for (double time = 0; !status;) {
         if (smurf_stop_asked(stop)) return smurf_stop_fail(stop, err);
+        status = smurf_forecast_check(f, err);
+        if (status) return status;
         struct dist dist = smurf_forecast_dist(f);
         double u = smurf_random_uniform(&random), gap = smurf_dist_quantile(&dist, u);
         time += gap;
@@ -212,7 +214,8 @@ smurf_status smurf_forecast_futures(smurf_forecast *forecast, const smurf_future
         return smurf_fail_memory(err);
     }
     f->paths = c.paths;
-    status = run_all(forecast, &c, threads, f, err);
+    status = smurf_blas_check(threads, err);
+    if (!status) status = run_all(forecast, &c, threads, f, err);
     if (status)
         smurf_futures_free(f);
     else

@@ -37,16 +37,39 @@ void smurf_law_workspace_release(struct law_workspace *workspace)
     *workspace = (struct law_workspace){0};
 }
 
-void smurf_law_workspace_set(struct law_workspace *workspace, const float *c)
+/* What is asked when coefficients are not finite: all answers are NaN. */
+static void no_number(const void *self, const double *in, double *out, size_t n)
+{
+    (void)self, (void)in;
+    for (size_t i = 0; i < n; i++) out[i] = NAN;
+}
+
+static size_t no_knots(const void *self, double *out)
+{
+    (void)self;
+    out[0] = 0;
+    out[1] = 1;
+    return 2;
+}
+
+static const struct dist_class no_law = {
+    .name = "none", .cdf = no_number, .density = no_number, .quantile = no_number, .knots = no_knots};
+
+bool smurf_law_workspace_set(struct law_workspace *workspace, const float *c)
 {
     const smurf_model *m = workspace->model;
     workspace->built = false;
+    workspace->finite = true;
     workspace->law = m->model.class->law(&m->model, m->slab, c, m->low, m->high, workspace->memory);
+    for (size_t i = m->model.class->coefficients(&m->model); i > 0; i--)
+        workspace->finite = workspace->finite && isfinite(c[i - 1]);
+    return workspace->finite;
 }
 
 struct dist smurf_law_workspace_dist(struct law_workspace *workspace, int raw)
 {
     const smurf_model *m = workspace->model;
+    if (!workspace->finite) return (struct dist){&no_law, NULL};
     if (!workspace->built) {
         smurf_exact_build(&workspace->exact, &workspace->law, workspace->mass);
         if (workspace->sigma > 0)

@@ -26,7 +26,8 @@ struct law_workspace {
     struct law law;
     void *memory; /* of the law */
     struct exact exact;
-    bool built; /* exact is that of the law */
+    bool built;  /* exact is that of the law */
+    bool finite; /* the coefficients are */
     struct scaled scaled;
     struct recalibrated recalibrated;
     double *type_room; /* (type_rows x types) */
@@ -36,8 +37,8 @@ struct law_workspace {
 smurf_status smurf_law_workspace_init(struct law_workspace *workspace, const smurf_model *model, smurf_error *err);
 void smurf_law_workspace_release(struct law_workspace *workspace);
 /* The law of one event's coefficients, which must stay; then its distribution in the user's unit, raw or recalibrated;
-   then types at gaps in the user's unit. */
-void smurf_law_workspace_set(struct law_workspace *workspace, const float *c);
+   then types at gaps in the user's unit. False: the coefficients are not finite, and answers are NaN. */
+bool smurf_law_workspace_set(struct law_workspace *workspace, const float *c);
 struct dist smurf_law_workspace_dist(struct law_workspace *workspace, int raw);
 void smurf_law_workspace_types(struct law_workspace *workspace, const double *gap, double *out, size_t n);
 /* The mean of the probabilities over n gaps, out (types). */

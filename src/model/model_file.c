@@ -10,6 +10,7 @@
 #include "data/json_tree.h"
 #include "model/config.h"
 #include "model/model_class.h"
+#include "op/serial.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -297,6 +298,8 @@ smurf_status smurf_model_from_json(smurf_model **out, const json_t *json, const 
 
 smurf_status smurf_model_allocate(smurf_model *m, smurf_error *err)
 {
+    smurf_status status = smurf_blas_check(1, err); /* whoever uses the model multiplies matrices */
+    if (status) return status;
     m->slab = calloc(m->model.params.total, sizeof *m->slab);
     return m->slab ? SMURF_OK : smurf_fail_memory(err);
 }

@@ -203,7 +203,8 @@ smurf_status smurf_trainer_build(smurf_trainer **out, smurf_model *frame, const 
         return smurf_fail_memory(err);
     }
     t->frame = frame;
-    smurf_status status = make_feeds(t, train, dev, err);
+    smurf_status status = smurf_blas_check(smurf_threads(frame->config.threads, SIZE_MAX), err);
+    if (!status) status = make_feeds(t, train, dev, err);
     if (!status) status = make_memory(t, err);
     if (status)
         smurf_trainer_free(t);
