@@ -818,6 +818,30 @@ SMURF_API smurf_status smurf_forecast_ask(smurf_forecast *forecast, const smurf_
                                           smurf_error *err);
 SMURF_API void smurf_answer_free(smurf_answer *answer);
 
+typedef struct smurf_many_config {
+    size_t size;
+    size_t history;         /* as in smurf_forecast_new */
+    size_t every;           /* ask after every N-th event of a sequence; 0: at its end */
+    const size_t *sequence; /* (sequences) which ones, in this order; NULL: all */
+    size_t sequences;
+    size_t *failed; /* receives the sequence that could not be answered, SIZE_MAX where there was none; may be NULL */
+    int threads;    /* 0: all cores. Results do not depend on it. Replaces the question's. */
+    smurf_progress_fn *progress;
+    void *progress_context;
+} smurf_many_config;
+
+SMURF_API void smurf_many_config_init(smurf_many_config *config);
+
+/* Receives each answer, in order, on the calling thread, soon after it is made. The answer is valid during the call.
+   Return 0 to go on, anything else to stop with SMURF_ERROR_CANCELLED. */
+typedef int smurf_answer_fn(void *context, const smurf_answer *answer);
+
+/* Asks the same question of many sequences, on several threads. Memory does not grow with the number of answers. What
+   was answered before an error has been handed out. config may be NULL. */
+SMURF_API smurf_status smurf_forecast_many(const smurf_model *model, const smurf_data *data,
+                                           const smurf_question *question, const smurf_many_config *config,
+                                           smurf_answer_fn *answer, void *context, smurf_error *err);
+
 /* Futures many steps ahead, drawn event by event from the law. */
 typedef struct smurf_futures smurf_futures;
 

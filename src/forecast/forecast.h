@@ -28,6 +28,8 @@ struct smurf_forecast {
 
 /* The law of the next gap as all answers use it. */
 struct dist smurf_forecast_dist(smurf_forecast *forecast);
+/* Answers become those of another forecast of the same model. Nothing can be appended to it until it is cleared. */
+void smurf_forecast_copy_law(smurf_forecast *to, const smurf_forecast *from);
 /* What was set by events becomes that of another forecast of the same model. */
 smurf_status smurf_forecast_copy(smurf_forecast *to, const smurf_forecast *from, smurf_error *err);
 /* Adds an event that is known to be good. */
