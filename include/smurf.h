@@ -7,7 +7,7 @@
  *
  * Conventions
  * - Functions that can fail return a smurf_status and take a smurf_error that may be NULL. On
- *   failure nothing is handed out and *out is left NULL.
+ *   failure nothing is handed out and *out is left NULL (but see smurf_fit).
  * - Handles come from the library and go back to their own `_free`, which accepts NULL.
  * - A handle may be read from several threads at once; changing one needs it alone.
  * - Config structs start with their size, set by the matching `_init`, so that they can grow.
@@ -528,6 +528,52 @@ typedef struct smurf_epoch {
     int best;                 /* 1: the lowest dev loss so far */
 } smurf_epoch;
 
+/* One trial of the noise (smurf_train_choose_sigma). */
+enum { SMURF_SIGMA_TRIALS = 5 };
+typedef struct smurf_sigma_trial {
+    double sigma, crps, cs; /* cs in %, from the PIT */
+    int chosen;
+} smurf_sigma_trial;
+
+/* What a run starts with, once the noise is chosen and before the first step. */
+typedef struct smurf_fit_start {
+    const smurf_settings *settings; /* of a resumed run: those it was begun with */
+    size_t epoch;                   /* the first to run, from 1 */
+    const smurf_epoch *best;        /* of a resumed run: the best epoch so far; NULL: none */
+    const smurf_sigma_trial *trial; /* (trials), or NULL: the noise was not chosen */
+    size_t trials;
+} smurf_fit_start;
+
+typedef struct smurf_fit_config {
+    size_t size;
+    int recalibrate;         /* 1: set two thirds of dev aside to calibrate on; 0: no; -1: where dev has
+                                SMURF_RECALIBRATE_GAPS gaps. A dev part that is too small is not divided. */
+    int choose_sigma;        /* 1: choose the noise by short runs */
+    const char *model_path;  /* the best model so far is kept here; NULL: nowhere */
+    const char *resume_path; /* what it takes to go on is kept here: before the first step, after each epoch, and when
+                                stopped; NULL: nowhere */
+    int resume;              /* 1: go on with the run in resume_path, given the same data. Of the settings only the seed
+                                and the threads count. */
+    /* Called on the calling thread. Return 0 to go on, anything else to stop; epoch: once that epoch is kept. */
+    int (*start)(void *context, const smurf_fit_start *start);
+    int (*epoch)(void *context, const smurf_epoch *epoch);
+    void *context;
+    smurf_progress_fn *progress;
+    void *progress_context;
+} smurf_fit_config;
+
+SMURF_API void smurf_fit_config_init(smurf_fit_config *config);
+
+/* Trains a model the whole way: sets a part of dev aside, chooses the noise where asked to, trains, keeps the epoch
+   with the lowest dev loss, calibrates. dev may be NULL: then the last epoch is the best, and nothing is calibrated.
+   config may be NULL. Where a callback stops it the status is SMURF_ERROR_CANCELLED and *out is the best model so far,
+   not calibrated, or NULL before the end of the first epoch: the one error after which *out is set. */
+SMURF_API smurf_status smurf_fit(smurf_model **out, const smurf_settings *settings, const smurf_data *train,
+                                 const smurf_data *dev, const smurf_fit_config *config, smurf_error *err);
+/* How smurf_fit divides dev: a third selects, the rest calibrates. Both are NULL where dev stays whole. */
+SMURF_API smurf_status smurf_fit_divide(smurf_data **selecting, smurf_data **calibrating, const smurf_data *dev,
+                                        int recalibrate, uint64_t seed, smurf_error *err);
+
 /* Training, step by step or by epochs. Data sets are borrowed and must outlive it. Two trainers may run on two threads.
  */
 typedef struct smurf_trainer smurf_trainer;
@@ -648,11 +694,6 @@ SMURF_API smurf_status smurf_evaluation_report(const smurf_evaluation *evaluatio
 SMURF_API int smurf_train_has_noise(const smurf_settings *config);
 /* Chooses that noise: short runs of some values, judged by the CRPS of the exact law on dev; the best goes into
    config->sigma. trial holds the results of each. */
-enum { SMURF_SIGMA_TRIALS = 5 };
-typedef struct smurf_sigma_trial {
-    double sigma, crps, cs; /* cs in %, from the PIT */
-    int chosen;
-} smurf_sigma_trial;
 SMURF_API smurf_status smurf_train_choose_sigma(smurf_settings *config, const smurf_data *train, const smurf_data *dev,
                                                 smurf_progress_fn *progress, void *context,
                                                 smurf_sigma_trial trial[SMURF_SIGMA_TRIALS], smurf_error *err);
