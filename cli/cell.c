@@ -102,11 +102,11 @@ bool cell_is_of_this_code(const struct cell *c)
 
 struct work {
     struct cell *cell;
-    smurf_split split; /* dev: the part that selects */
-    smurf_data *calibrating;
     int threads;
     struct job_line *line;
-    char model[4096], resume[4096], log[4096];
+    FILE *log;   /* NULL: it could not be opened */
+    bool logged; /* an epoch, since this run began */
+    char model[4096], resume[4096], log_path[4096];
 };
 
 static void stage(struct work *w, double from, double to, const char *what)
@@ -127,97 +127,56 @@ static void stage_epoch(struct work *w, size_t epoch)
     stage(w, training_share * before / all, training_share * (before + 1) / all, text);
 }
 
-/* The model first: a resume file never runs ahead of it. */
-static smurf_status keep(const struct work *w, const smurf_trainer *trainer, bool model, smurf_error *err)
+static int start_epochs(void *context, const smurf_fit_start *start)
 {
-    smurf_model *best = NULL;
-    smurf_status status = SMURF_OK;
-    if (model) {
-        status = smurf_trainer_model(trainer, &best, err);
-        if (!status) status = smurf_model_save(best, w->model, err);
-        smurf_model_free(best);
-    }
-    return status ? status : smurf_trainer_save(trainer, w->resume, err);
+    struct work *w = context;
+    stage_epoch(w, start->epoch);
+    return 0;
 }
 
-static smurf_status begin(struct work *w, smurf_trainer **trainer, size_t *epoch, smurf_error *err)
+/* The log is for people to look at: a full disk shows at the next file. */
+static int end_epoch(void *context, const smurf_epoch *epoch)
 {
-    smurf_settings *settings = w->cell->settings;
-    smurf_sigma_trial trial[SMURF_SIGMA_TRIALS];
-    smurf_status status = SMURF_OK;
-    *epoch = 1;
-    settings_set_threads(settings, w->threads);
-    if (access(w->resume, F_OK) == 0)
-        return smurf_trainer_resume(trainer, w->resume, w->split.train, w->split.dev, w->threads, err);
-    if (w->cell->choose_sigma) {
-        stage(w, 0, 0, "choosing sigma");
-        status = smurf_train_choose_sigma(settings, w->split.train, w->split.dev, job_progress, w->line, trial, err);
-    }
-    if (!status) status = smurf_trainer_new(trainer, settings, w->split.train, w->split.dev, err);
-    if (!status) status = keep(w, *trainer, false, err);
-    return status;
+    struct work *w = context;
+    if (w->log && !w->logged) train_log_rewind(w->log, epoch->epoch);
+    w->logged = true;
+    train_log_epoch(w->log, epoch);
+    if ((double)epoch->epoch < settings_number(w->cell->settings, "epochs"))
+        stage_epoch(w, epoch->epoch + 1);
+    else
+        stage(w, training_share, training_share, "calibrating");
+    return 0;
 }
 
-/* The number of the epoch in hand is known once one has ended. */
-static size_t epochs_logged(const char *path)
+/* The resume file goes last: without it the model is finished. */
+static smurf_status train(struct work *w, smurf_error *err)
 {
-    FILE *log = fopen(path, "r");
-    size_t lines = 0;
-    for (int c; log && (c = getc(log)) != EOF;) lines += c == '\n';
-    if (log) fclose(log);
-    return lines;
-}
-
-static smurf_status run_epochs(struct work *w, smurf_trainer *trainer, FILE *log, size_t next, smurf_error *err)
-{
-    smurf_status status = SMURF_OK;
-    for (bool first = true; !status && !smurf_trainer_done(trainer); first = false) {
-        smurf_epoch epoch;
-        stage_epoch(w, next);
-        status = smurf_trainer_epoch(trainer, &epoch, err);
-        if (status == SMURF_ERROR_CANCELLED) {
-            smurf_status kept = keep(w, trainer, false, err);
-            return kept ? kept : SMURF_ERROR_CANCELLED;
-        }
-        if (status) return status;
-        if (first && log) train_log_rewind(log, epoch.epoch);
-        train_log_epoch(log, &epoch); /* for people to look at: a full disk shows at the next file */
-        status = keep(w, trainer, epoch.best, err);
-        next = epoch.epoch + 1;
-    }
-    return status;
-}
-
-/* What selection by dev left, calibrated. The resume file goes last: without it the model is finished. */
-static smurf_status finish(struct work *w, const smurf_trainer *trainer, smurf_error *err)
-{
+    const struct cell *c = w->cell;
+    const smurf_split *split = &c->bench->split;
+    bool begun = access(w->resume, F_OK) == 0;
     smurf_model *model;
-    stage(w, training_share, training_share, "calibrating");
-    smurf_status status = smurf_trainer_model(trainer, &model, err);
-    if (!status && w->calibrating)
-        status = smurf_model_calibrate(model, w->calibrating, w->split.train, 1, w->cell->seed, w->threads,
-                                       job_progress, w->line, err);
+    smurf_fit_config config;
+    if (access(w->model, F_OK) == 0 && !begun) return SMURF_OK;
+    settings_set_threads(c->settings, w->threads);
+    smurf_fit_config_init(&config);
+    config.recalibrate = c->bench->recalibrate;
+    config.choose_sigma = c->choose_sigma;
+    config.model_path = w->model;
+    config.resume_path = w->resume;
+    config.resume = begun;
+    config.start = start_epochs;
+    config.epoch = end_epoch;
+    config.context = w;
+    config.progress = job_progress;
+    config.progress_context = w->line;
+    if (c->choose_sigma && !begun) stage(w, 0, 0, "choosing sigma");
+    w->log = fopen(w->log_path, "r+");
+    if (!w->log) w->log = fopen(w->log_path, "w");
+    smurf_status status = smurf_fit(&model, c->settings, split->train, split->dev, &config, err);
+    if (w->log) fclose(w->log);
     if (!status) status = smurf_model_save(model, w->model, err);
     smurf_model_free(model);
     if (!status) unlink(w->resume);
-    return status;
-}
-
-static smurf_status train(struct work *w, smurf_error *err)
-{
-    smurf_trainer *trainer = NULL;
-    size_t next;
-    if (access(w->model, F_OK) == 0 && access(w->resume, F_OK) != 0) return SMURF_OK;
-    smurf_status status = begin(w, &trainer, &next, err);
-    if (status) return status;
-    smurf_trainer_progress(trainer, job_progress, w->line);
-    FILE *log = fopen(w->log, "r+");
-    if (!log) log = fopen(w->log, "w");
-    next += epochs_logged(w->log);
-    status = run_epochs(w, trainer, log, next, err);
-    if (log) fclose(log);
-    if (!status) status = finish(w, trainer, err);
-    smurf_trainer_free(trainer);
     return status;
 }
 
@@ -294,10 +253,15 @@ static smurf_status measure_drawn(struct work *w, const smurf_model *model, smur
     const struct bench *b = w->cell->bench;
     struct result *r = &w->cell->result;
     smurf_metrics m;
+    smurf_data *selecting = NULL, *calibrating = NULL;
     smurf_status status = SMURF_OK;
     r->steps = b->steps;
-    if (!b->steps)
-        status = choose_steps(w, model, b->paper_protocol ? b->split.test : w->split.dev, &r->steps, &m, err);
+    if (!b->steps && !b->paper_protocol)
+        status = smurf_fit_divide(&selecting, &calibrating, b->split.dev, b->recalibrate, w->cell->seed, err);
+    const smurf_data *by = b->paper_protocol ? b->split.test : selecting ? selecting : b->split.dev;
+    if (!b->steps && !status) status = choose_steps(w, model, by, &r->steps, &m, err);
+    smurf_data_free(selecting);
+    smurf_data_free(calibrating);
     if (!status && !b->paper_protocol) status = measure_draws(w, model, b->split.test, r->steps, &m, err);
     if (!status) add_law(r, "drawn", &m);
     return status;
@@ -385,7 +349,7 @@ int cell_run(void *context, int threads, struct job_line *line)
 {
     struct cell *c = context;
     smurf_error err = {0};
-    struct work w = {.cell = c, .split = c->bench->split, .threads = threads, .line = line};
+    struct work w = {.cell = c, .threads = threads, .line = line};
     char path[4096];
     stage(&w, 0, 0, "waiting");
     int wrong = enter(&w);
@@ -393,11 +357,9 @@ int cell_run(void *context, int threads, struct job_line *line)
     c->result = (struct result){.markov = NAN, .mean_gap = NAN, .code = SMURF_CODE};
     path_of(c, "model.safetensors", w.model);
     path_of(c, "model.resume", w.resume);
-    path_of(c, "log.jsonl", w.log);
+    path_of(c, "log.jsonl", w.log_path);
     smurf_status status = SMURF_OK;
     if (c->kind == CELL_MODEL) {
-        wrong = dataset_set_aside(&w.split, c->bench->recalibrate, c->seed, &w.calibrating);
-        if (wrong) return wrong;
         status = train(&w, &err);
         if (!status) status = measure_model(&w, &err);
     } else {

@@ -174,24 +174,6 @@ int dataset_recalibrate(const char *word)
     return 0;
 }
 
-int dataset_set_aside(smurf_split *split, int choice, uint64_t seed, smurf_data **out)
-{
-    smurf_split halves;
-    smurf_error err;
-    *out = NULL;
-    if (!split->dev || choice == 0 || (choice < 0 && smurf_data_gaps(split->dev) < SMURF_RECALIBRATE_GAPS)) return 0;
-    if (smurf_split_by_share(&halves, split->dev, (const double[3]){1, 2, 0}, seed, &err)) return report_error(&err);
-    if (!halves.train || !halves.dev || !smurf_data_gaps(halves.train) || !smurf_data_gaps(halves.dev)) {
-        smurf_split_release(&halves);
-        return 0;
-    }
-    smurf_data_free(split->dev);
-    split->dev = halves.train;
-    *out = halves.dev;
-    smurf_data_free(halves.test);
-    return 0;
-}
-
 /* ---- Writing --------------------------------------------------------------------------------- */
 
 int dataset_is_file(const char *path)

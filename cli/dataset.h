@@ -46,9 +46,6 @@ int dataset_load(smurf_split *out, const char *path, const struct dataset_option
 
 /* What --recalibrate says: auto: -1, on: 1, off: 0; a usage error else. */
 int dataset_recalibrate(const char *word);
-/* Deals dev into a third that selects, left in split->dev, and the rest, which calibrates, in *out: that must not have
-   been looked at before. *out is NULL where none is wanted (choice 0), or dev is too small. 0, or the exit status. */
-int dataset_set_aside(smurf_split *split, int choice, uint64_t seed, smurf_data **out);
 
 /* How a file is read with these options. */
 void dataset_read_config(smurf_read_config *out, const struct dataset_options *options);

@@ -28,11 +28,10 @@ struct desk {
     const smurf_model *model;
     struct question q;
     const struct predict_options *o;
-    bool any;              /* something was shown */
-    smurf_forecast *alone; /* for sequences that come whole */
-    struct kept_set kept;  /* sequences of a table */
-    bool told;             /* that some are not kept */
-    size_t unnamed;        /* sequences of lines so far, for their numbers */
+    bool any;             /* something was shown */
+    struct kept_set kept; /* sequences of a table */
+    bool told;            /* that some are not kept */
+    size_t unnamed;       /* sequences of lines so far, for their numbers */
 };
 
 static void show_header(struct desk *d)
@@ -49,18 +48,25 @@ static bool is_after_now(const struct question *q, int64_t origin, double last)
            smurf_moment_gap(moment, q->now_moment) < 0;
 }
 
+static int report_late(const struct desk *d, const char *sequence)
+{
+    return report_failure("sequence '%s' has an event after --now %s: cut the data there, or leave out --now", sequence,
+                          d->q.now);
+}
+
+static int report_sequence(const char *sequence, const smurf_error *err)
+{
+    smurf_error named = *err;
+    snprintf(named.message, sizeof named.message, "sequence '%.200s': %.700s", sequence, err->message);
+    return report_error(&named);
+}
+
 static int answer(struct desk *d, smurf_forecast *f, const char *sequence, int64_t origin, double last)
 {
     smurf_answer *a;
     smurf_error err;
-    if (smurf_forecast_events(f) && is_after_now(&d->q, origin, last))
-        return report_failure("sequence '%s' has an event after --now %s: cut the data there, or leave out --now",
-                              sequence, d->q.now);
-    if (smurf_forecast_ask(f, &d->q.ask, &a, &err)) {
-        smurf_error named = err;
-        snprintf(named.message, sizeof named.message, "sequence '%.200s': %.700s", sequence, err.message);
-        return report_error(&named);
-    }
+    if (smurf_forecast_events(f) && is_after_now(&d->q, origin, last)) return report_late(d, sequence);
+    if (smurf_forecast_ask(f, &d->q.ask, &a, &err)) return report_sequence(sequence, &err);
     show_header(d);
     show_forecast(stdout, &d->q, sequence, a);
     smurf_answer_free(a);
@@ -74,36 +80,58 @@ static int stopped(void)
 
 /* ---- Sequences that come whole ----------------------------------------------------------------- */
 
-static int whole_sequence(struct desk *d, const smurf_sequence *s, size_t number)
+struct whole {
+    struct desk *desk;
+    const smurf_data *data;
+    size_t number; /* of the first sequence, if it has no name */
+};
+
+static const char *whole_name(const struct whole *w, size_t sequence, char text[24])
+{
+    return sequence_text(text, smurf_data_sequence(w->data, sequence), w->number + sequence);
+}
+
+static int show_whole(void *context, const smurf_answer *a)
+{
+    const struct whole *w = context;
+    char text[24];
+    show_header(w->desk);
+    show_forecast(stdout, &w->desk->q, whole_name(w, a->sequence, text), a);
+    return terminal_stopped();
+}
+
+static int check_stopped(void *context, const smurf_progress *progress)
+{
+    (void)context, (void)progress;
+    return terminal_stopped();
+}
+
+static int report_whole(const struct whole *w, size_t failed, const smurf_error *err)
 {
     char text[24];
-    smurf_error err;
-    const char *name = sequence_text(text, s, number);
-    size_t every = d->o->every;
-    if (!every) {
-        if (smurf_forecast_read(d->alone, s, s->length, &err)) return report_error(&err);
-        return answer(d, d->alone, name, s->origin, s->length ? s->time[s->length - 1] : 0);
-    }
-    smurf_forecast_clear(d->alone, s->origin);
-    for (size_t i = 0; i < s->length; i++) {
-        if (smurf_forecast_append(d->alone, s->time[i], s->type[i], &err)) return report_error(&err);
-        if ((i + 1) % every) continue;
-        int status = answer(d, d->alone, name, s->origin, s->time[i]);
-        if (status) return status;
-        if (terminal_stopped()) return stopped();
-    }
-    return 0;
+    if (failed == SIZE_MAX) return report_error(err);
+    const smurf_sequence *s = smurf_data_sequence(w->data, failed);
+    size_t every = w->desk->o->every, asked = every ? s->length / every * every : s->length;
+    bool late = asked && is_after_now(&w->desk->q, s->origin, s->time[asked - 1]);
+    return late ? report_late(w->desk, whole_name(w, failed, text)) : report_sequence(whole_name(w, failed, text), err);
 }
 
 static int whole_data(struct desk *d, const smurf_data *data)
 {
+    struct whole w = {d, data, d->unnamed};
+    size_t failed;
+    smurf_many_config config;
+    smurf_error err;
     if (!d->any) d->q.name_width = show_name_width(data);
-    for (size_t i = 0; i < smurf_data_sequences(data); i++) {
-        int status = whole_sequence(d, smurf_data_sequence(data, i), d->unnamed++);
-        if (status) return status;
-        if (terminal_stopped()) return stopped();
-    }
-    return 0;
+    smurf_many_config_init(&config);
+    config.history = d->o->history;
+    config.every = d->o->every;
+    config.failed = &failed;
+    config.threads = d->q.ask.threads;
+    config.progress = check_stopped;
+    smurf_status status = smurf_forecast_many(d->model, data, &d->q.ask, &config, show_whole, &w, &err);
+    d->unnamed += smurf_data_sequences(data);
+    return status ? report_whole(&w, failed, &err) : 0;
 }
 
 /* ---- Sequences that come bit by bit ------------------------------------------------------------- */
@@ -236,6 +264,7 @@ static void set_question(struct desk *d)
     ask->steps = o->steps;
     ask->seed = common.seed;
     ask->threads = (int)(common.threads < 4096 ? common.threads : 4096);
+    ask->recalibrate = !o->raw;
     ask->progress = terminal_progress;
     q->now = o->now;
     smurf_error err;
@@ -259,15 +288,13 @@ static int predict(const struct predict_options *o, smurf_model *model, char **a
 {
     struct desk d = {.model = model, .o = o};
     struct dataset_options data = o->data;
-    smurf_error err;
     smurf_split split = {0};
     set_question(&d);
     modelfile_types(model, &data);
-    int status = smurf_forecast_new(&d.alone, model, o->history, &err) ? report_error(&err) : 0;
-    if (!status) smurf_forecast_recalibrate(d.alone, !o->raw);
-    if (!status && strcmp(argv[1], "-") == 0) {
+    int status;
+    if (strcmp(argv[1], "-") == 0) {
         status = predict_stream(&d, &data);
-    } else if (!status) {
+    } else {
         smurf_data *own;
         status = modelfile_read(model, &split, &own, argv[1], &data, o->part);
         if (!status) status = whole_data(&d, own);
@@ -275,7 +302,6 @@ static int predict(const struct predict_options *o, smurf_model *model, char **a
     if (!status && d.q.format == SHOW_CSV) show_header(&d);
     terminal_clear();
     smurf_split_release(&split);
-    smurf_forecast_free(d.alone);
     return status;
 }
 

@@ -24,6 +24,7 @@ enum { SETTINGS_MOST = 64 };
 
 struct train_options {
     const char *output, *preset, *log, *recalibrate;
+    char *resume_path;
     int resume;
     bool no_dither;                     /* --dither off: gaps stay as the clock has them */
     const char *setting[SETTINGS_MOST]; /* as given, by index of the setting; NULL: not given */
@@ -65,21 +66,6 @@ static int configure(smurf_settings **out, const struct train_options *o, const 
     return status == SMURF_ERROR_MEMORY ? 1 : 2;
 }
 
-/* Short runs that choose the noise, and what they came to. */
-static int choose_sigma(smurf_settings *config, const smurf_split *split)
-{
-    smurf_error err;
-    smurf_sigma_trial trial[SMURF_SIGMA_TRIALS];
-    smurf_status status =
-        smurf_train_choose_sigma(config, split->train, split->dev, terminal_progress, NULL, trial, &err);
-    terminal_clear();
-    if (status) return report_error(&err);
-    for (int i = 0; i < SMURF_SIGMA_TRIALS; i++)
-        report_done("sigma %-5g dev CRPS %.5g  CS %.2f%%%s", trial[i].sigma, trial[i].crps, trial[i].cs,
-                    trial[i].chosen ? "  chosen" : "");
-    return 0;
-}
-
 /* Wrong values are told before the data is read, which may take long. */
 static int check_settings(const struct train_options *o)
 {
@@ -96,9 +82,8 @@ static int check_settings(const struct train_options *o)
 }
 
 /* A resumed run keeps the settings it was begun with. To ask for others is an error; the same may be given again. */
-static void refuse_other_settings(const smurf_trainer *trainer, const struct train_options *o)
+static void refuse_other_settings(const smurf_settings *begun, const struct train_options *o)
 {
-    const smurf_settings *begun = smurf_trainer_settings(trainer);
     smurf_settings *asked;
     smurf_error err;
     if (smurf_settings_copy(&asked, begun, &err)) usage_error("%s", err.message);
@@ -159,10 +144,18 @@ static void show_epoch(const smurf_epoch *e)
     fprintf(stderr, "  %6.0f events/s  %5.1f s%s\n", e->events_per_second, e->seconds, e->best ? "  best" : "");
 }
 
-static void show_result(const smurf_trainer *trainer, const smurf_model *model, const char *path, double seconds)
+static void show_trials(const smurf_fit_start *start)
 {
-    smurf_epoch best_epoch, *best = &best_epoch;
-    smurf_trainer_best(trainer, best);
+    terminal_clear();
+    for (size_t i = 0; i < start->trials; i++) {
+        const smurf_sigma_trial *trial = &start->trial[i];
+        report_done("sigma %-5g dev CRPS %.5g  CS %.2f%%%s", trial->sigma, trial->crps, trial->cs,
+                    trial->chosen ? "  chosen" : "");
+    }
+}
+
+static void show_result(const smurf_model *model, const smurf_epoch *best, const char *path, double seconds)
+{
     printf("model       %s, %zu parameters\n", path, smurf_model_parameters(model));
     char objective[32];
     smurf_settings_get(smurf_model_settings(model), "objective", objective, sizeof objective, NULL);
@@ -181,110 +174,91 @@ static void show_result(const smurf_trainer *trainer, const smurf_model *model, 
 /* ---- Running --------------------------------------------------------------------------------- */
 
 struct session {
-    smurf_trainer *trainer;
-    const char *model_path;
-    char *resume_path;
-    const char *log_path;
+    const struct train_options *o;
     FILE *log;
-    bool resumed;            /* and no epoch logged since */
-    smurf_data *calibrating; /* NULL: none */
-    const smurf_data *train;
+    bool begun;
+    bool resumed; /* and no epoch logged since */
+    int status;   /* of the command, where a callback failed */
+    smurf_epoch best;
     double seconds;
 };
 
-/* Writes both files, the model first: a resume file never runs ahead of it. */
-static smurf_status keep(const struct session *s, bool model, smurf_error *err)
-{
-    smurf_model *best = NULL;
-    smurf_status status = SMURF_OK;
-    if (model) {
-        status = smurf_trainer_model(s->trainer, &best, err);
-        if (!status) status = smurf_model_save(best, s->model_path, err);
-        smurf_model_free(best);
-    }
-    return status ? status : smurf_trainer_save(s->trainer, s->resume_path, err);
-}
-
 static int report_log(const struct session *s)
 {
-    return report_failure("cannot write '%s': %s", s->log_path, strerror(errno));
+    return report_failure("cannot write '%s': %s", s->o->log, strerror(errno));
 }
 
-static int report_stop(const struct session *s)
+static int begin(void *context, const smurf_fit_start *start)
 {
-    smurf_error err;
-    terminal_clear();
-    if (keep(s, false, &err)) return report_error(&err);
-    return report_failure("stopped; go on with the same command and --resume");
-}
-
-static int run(struct session *s)
-{
-    smurf_error err;
-    smurf_epoch best;
-    smurf_trainer_progress(s->trainer, terminal_progress, NULL);
-    /* At once: what cannot be written shows before the work is done, and a run that is killed in its first epoch can go
-     * on. */
-    if (keep(s, smurf_trainer_best(s->trainer, &best), &err)) return report_error(&err);
-    while (!smurf_trainer_done(s->trainer)) {
-        smurf_epoch epoch;
-        smurf_status status = smurf_trainer_epoch(s->trainer, &epoch, &err);
-        if (status == SMURF_ERROR_CANCELLED) return report_stop(s);
-        if (status) return report_error(&err);
-        s->seconds += epoch.seconds;
-        show_epoch(&epoch);
-        if (s->log && s->resumed) train_log_rewind(s->log, epoch.epoch);
-        s->resumed = false;
-        bool logged = train_log_epoch(s->log, &epoch);
-        int why = errno;
-        if (keep(s, epoch.best, &err)) return report_error(&err);
-        errno = why;
-        if (!logged) return report_log(s);
-    }
-    smurf_model *model;
-    smurf_status status = smurf_trainer_model(s->trainer, &model, &err);
-    /* Whether recalibration is wanted was settled when data was set aside for it. */
-    if (!status && s->calibrating) {
-        status = smurf_model_calibrate(model, s->calibrating, s->train, 1, common.seed, threads(), terminal_progress,
-                                       NULL, &err);
-        terminal_clear();
-        if (!status) status = smurf_model_save(model, s->model_path, &err);
-    }
-    if (status) {
-        smurf_model_free(model);
-        return status == SMURF_ERROR_CANCELLED ? report_stop(s) : report_error(&err);
-    }
-    show_result(s->trainer, model, s->model_path, s->seconds);
-    fflush(stdout);
-    report_misses(model);
-    smurf_model_free(model);
+    struct session *s = context;
+    const struct train_options *o = s->o;
+    show_trials(start);
+    if (o->resume) refuse_other_settings(start->settings, o);
+    if (start->best) s->best = *start->best;
+    if (o->log && o->resume) s->log = fopen(o->log, "r+");
+    if (o->log && !s->log) s->log = fopen(o->log, o->resume ? "a" : "w");
+    if (o->log && !s->log) return s->status = report_log(s);
+    s->begun = true;
     return 0;
 }
 
-static int begin(struct session *s, const struct train_options *o, const smurf_split *split)
+static int take_epoch(void *context, const smurf_epoch *epoch)
 {
+    struct session *s = context;
+    s->seconds += epoch->seconds;
+    if (epoch->best) s->best = *epoch;
+    show_epoch(epoch);
+    if (s->log && s->resumed) train_log_rewind(s->log, epoch->epoch);
+    s->resumed = false;
+    return train_log_epoch(s->log, epoch) ? 0 : (s->status = report_log(s));
+}
+
+static int run(struct session *s, const smurf_settings *settings, const smurf_split *split, int recalibrate)
+{
+    const struct train_options *o = s->o;
+    smurf_model *model;
     smurf_error err;
-    smurf_status status;
-    s->model_path = o->output;
-    s->train = split->train;
-    s->resumed = o->resume;
-    if (o->resume) {
-        status = smurf_trainer_resume(&s->trainer, s->resume_path, split->train, split->dev, threads(), &err);
-        if (!status) refuse_other_settings(s->trainer, o);
-    } else {
-        smurf_settings *settings;
-        int wrong = configure(&settings, o, split->train);
-        if (!wrong && wants_sigma(o)) wrong = choose_sigma(settings, split);
-        status = wrong ? SMURF_OK : smurf_trainer_new(&s->trainer, settings, split->train, split->dev, &err);
-        smurf_settings_free(settings);
-        if (wrong) return wrong;
+    smurf_fit_config config;
+    smurf_fit_config_init(&config);
+    config.recalibrate = recalibrate;
+    config.choose_sigma = wants_sigma(o);
+    config.model_path = o->output;
+    config.resume_path = o->resume_path;
+    config.resume = o->resume;
+    config.start = begin;
+    config.epoch = take_epoch;
+    config.context = s;
+    config.progress = terminal_progress;
+    smurf_status status = smurf_fit(&model, settings, split->train, split->dev, &config, &err);
+    terminal_clear();
+    int wrong = s->status;
+    if (status == SMURF_ERROR_CANCELLED && s->begun && !wrong) {
+        wrong = report_failure("stopped; go on with the same command and --resume");
+    } else if (status && !wrong) {
+        wrong = report_error(&err);
     }
-    if (status) return report_error(&err);
-    s->log_path = o->log;
-    if (!o->log) return 0;
-    if (o->resume) s->log = fopen(o->log, "r+");
-    if (!s->log) s->log = fopen(o->log, o->resume ? "a" : "w");
-    return s->log ? 0 : report_log(s);
+    if (!status) {
+        show_result(model, &s->best, o->output, s->seconds);
+        fflush(stdout);
+        report_misses(model);
+    }
+    smurf_model_free(model);
+    return wrong;
+}
+
+static int train(const struct train_options *o, const smurf_split *split, int recalibrate)
+{
+    struct session s = {.o = o, .resumed = o->resume};
+    smurf_settings *settings = NULL;
+    int status = 0;
+    if (o->resume)
+        settings = settings_new(NULL, NULL, common.seed, threads());
+    else
+        status = configure(&settings, o, split->train);
+    if (!status) status = run(&s, settings, split, recalibrate);
+    if (s.log && fclose(s.log) != 0 && !status) status = report_log(&s);
+    smurf_settings_free(settings);
+    return status;
 }
 
 static void list_presets(FILE *out)
@@ -337,7 +311,6 @@ int command_train(int argc, char **argv)
     };
     parse_options(&usage, argc, argv);
     smurf_split split;
-    struct session session = {0};
     struct stat about;
     if (strcmp(o.output, "-") == 0) usage_error("a model cannot go to standard output: name a file with -o");
     if (stat(o.output, &about) == 0 && S_ISDIR(about.st_mode))
@@ -346,21 +319,16 @@ int command_train(int argc, char **argv)
     if (!directory && !data.split && !data.split_at) data.split = "8:1:1";
     int status = check_settings(&o);
     if (status) return status;
-    session.resume_path = resume_path(o.output);
-    files_add(FILE_WRITTEN, "the .resume file of --output", session.resume_path);
+    o.resume_path = resume_path(o.output);
+    files_add(FILE_WRITTEN, "the .resume file of --output", o.resume_path);
     if (data.dither && strcmp(data.dither, "off") == 0) {
         o.no_dither = true;
         data.dither = NULL;
     }
     int recalibrate = dataset_recalibrate(o.recalibrate);
     status = dataset_load(&split, argv[0], &data);
-    if (!status) status = dataset_set_aside(&split, recalibrate, common.seed, &session.calibrating);
-    if (!status) status = begin(&session, &o, &split);
-    if (!status) status = run(&session);
-    if (session.log && fclose(session.log) != 0 && !status) status = report_log(&session);
-    free(session.resume_path);
-    smurf_trainer_free(session.trainer);
-    smurf_data_free(session.calibrating);
+    if (!status) status = train(&o, &split, recalibrate);
+    free(o.resume_path);
     smurf_split_release(&split);
     return status;
 }

@@ -7,7 +7,7 @@
  *
  * Conventions
  * - Functions that can fail return a smurf_status and take a smurf_error that may be NULL. On
- *   failure nothing is handed out and *out is left NULL.
+ *   failure nothing is handed out and *out is left NULL (but see smurf_fit).
  * - Handles come from the library and go back to their own `_free`, which accepts NULL. A handle copies what it needs,
  *   so that handles may be freed in any order, with two exceptions: a trainer borrows its data sets and a forecast its
  *   model, which must outlive them. Texts and arrays that a handle gives out belong to it; texts and arrays passed to
@@ -566,6 +566,53 @@ typedef struct smurf_epoch {
     int best;                 /* 1: the lowest dev loss so far */
 } smurf_epoch;
 
+/* One trial of the noise (smurf_train_choose_sigma). */
+enum { SMURF_SIGMA_TRIALS = 5 };
+typedef struct smurf_sigma_trial {
+    double sigma, crps, cs; /* cs in %, from the PIT */
+    int chosen;
+} smurf_sigma_trial;
+
+/* What a run starts with, once the noise is chosen and before the first step. */
+typedef struct smurf_fit_start {
+    const smurf_settings *settings; /* of a resumed run: those it was begun with */
+    size_t epoch;                   /* the first to run, from 1 */
+    const smurf_epoch *best;        /* of a resumed run: the best epoch so far; NULL: none */
+    const smurf_sigma_trial *trial; /* (trials), or NULL: the noise was not chosen */
+    size_t trials;
+} smurf_fit_start;
+
+typedef struct smurf_fit_config {
+    size_t size;
+    int recalibrate;         /* 1: set two thirds of dev aside to calibrate on; 0: no; -1: where dev has
+                                SMURF_RECALIBRATE_GAPS gaps. A dev part that is too small is not divided. */
+    int choose_sigma;        /* 1: choose the noise by short runs */
+    const char *model_path;  /* the best model so far is kept here; NULL: nowhere */
+    const char *resume_path; /* what it takes to go on is kept here: before the first step, after each epoch, and when
+                                stopped; NULL: nowhere */
+    int resume;              /* 1: go on with the run in resume_path, given the same data. Of the settings only the seed
+                                and the threads count. */
+    /* Called on the calling thread. Return 0 to go on, anything else to stop; epoch: once that epoch is kept. */
+    int (*start)(void *context, const smurf_fit_start *start);
+    int (*epoch)(void *context, const smurf_epoch *epoch);
+    void *context;
+    smurf_progress_fn *progress;
+    void *progress_context;
+} smurf_fit_config;
+
+SMURF_API void smurf_fit_config_init_sized(smurf_fit_config *config, size_t size);
+#define smurf_fit_config_init(config) smurf_fit_config_init_sized((config), sizeof *(config))
+
+/* Trains a model the whole way: sets a part of dev aside, chooses the noise where asked to, trains, keeps the epoch
+   with the lowest dev loss, calibrates. dev may be NULL: then the last epoch is the best, and nothing is calibrated.
+   config may be NULL. Where a callback stops it the status is SMURF_ERROR_CANCELLED and *out is the best model so far,
+   not calibrated, or NULL before the end of the first epoch: the one error after which *out is set. */
+SMURF_API smurf_status smurf_fit(smurf_model **out, const smurf_settings *settings, const smurf_data *train,
+                                 const smurf_data *dev, const smurf_fit_config *config, smurf_error *err);
+/* How smurf_fit divides dev: a third selects, the rest calibrates. Both are NULL where dev stays whole. */
+SMURF_API smurf_status smurf_fit_divide(smurf_data **selecting, smurf_data **calibrating, const smurf_data *dev,
+                                        int recalibrate, uint64_t seed, smurf_error *err);
+
 /* Training, step by step or by epochs. Data sets are borrowed and must outlive it. Two trainers may run on two threads.
  */
 typedef struct smurf_trainer smurf_trainer;
@@ -714,11 +761,6 @@ SMURF_API smurf_status smurf_evaluation_report(const smurf_evaluation *evaluatio
 SMURF_API int smurf_train_has_noise(const smurf_settings *config);
 /* Chooses that noise: short runs of some values, judged by the CRPS of the exact law on dev; the best goes into
    config->sigma. trial holds the results of each. */
-enum { SMURF_SIGMA_TRIALS = 5 };
-typedef struct smurf_sigma_trial {
-    double sigma, crps, cs; /* cs in %, from the PIT */
-    int chosen;
-} smurf_sigma_trial;
 SMURF_API smurf_status smurf_train_choose_sigma(smurf_settings *config, const smurf_data *train, const smurf_data *dev,
                                                 smurf_progress_fn *progress, void *context,
                                                 smurf_sigma_trial trial[SMURF_SIGMA_TRIALS], smurf_error *err);
@@ -883,6 +925,30 @@ typedef struct smurf_answer {
 SMURF_API smurf_status smurf_forecast_ask(smurf_forecast *forecast, const smurf_question *question, smurf_answer **out,
                                           smurf_error *err);
 SMURF_API void smurf_answer_free(smurf_answer *answer);
+
+typedef struct smurf_many_config {
+    size_t size;
+    size_t history;         /* as in smurf_forecast_new */
+    size_t every;           /* ask after every N-th event of a sequence; 0: at its end */
+    const size_t *sequence; /* (sequences) which ones, in this order; NULL: all */
+    size_t sequences;
+    size_t *failed; /* receives the sequence that could not be answered, SIZE_MAX where there was none; may be NULL */
+    int threads;    /* 0: all cores. Results do not depend on it. Replaces the question's. */
+    smurf_progress_fn *progress;
+    void *progress_context;
+} smurf_many_config;
+
+SMURF_API void smurf_many_config_init(smurf_many_config *config);
+
+/* Receives each answer, in order, on the calling thread, soon after it is made. The answer is valid during the call.
+   Return 0 to go on, anything else to stop with SMURF_ERROR_CANCELLED. */
+typedef int smurf_answer_fn(void *context, const smurf_answer *answer);
+
+/* Asks the same question of many sequences, on several threads. Memory does not grow with the number of answers. What
+   was answered before an error has been handed out. config may be NULL. */
+SMURF_API smurf_status smurf_forecast_many(const smurf_model *model, const smurf_data *data,
+                                           const smurf_question *question, const smurf_many_config *config,
+                                           smurf_answer_fn *answer, void *context, smurf_error *err);
 
 /* Futures many steps ahead, drawn event by event from the law. */
 typedef struct smurf_futures smurf_futures;

@@ -172,19 +172,10 @@ smurf_status smurf_forecast_push(smurf_forecast *f, double time, uint32_t type, 
     return status;
 }
 
-smurf_status smurf_forecast_copy(smurf_forecast *to, const smurf_forecast *from, smurf_error *err)
+void smurf_forecast_copy_law(smurf_forecast *to, const smurf_forecast *from)
 {
     const struct model *model = &from->model->model;
-    bool branch = to->start == from->start && to->first == from->first;
-    smurf_status status = model->class->history->copy(to->state, from->state, branch, err);
-    if (status) return status;
     memcpy(to->c, from->c, model->class->coefficients(model) * sizeof *to->c);
-    if (from->model->config.context) {
-        status = make_room(to, from->events - from->start, err);
-        if (status) return status;
-        memcpy(to->time, from->time, (from->events - from->start) * sizeof *to->time);
-        memcpy(to->type, from->type, (from->events - from->start) * sizeof *to->type);
-    }
     to->events = from->events;
     to->start = from->start;
     to->origin = from->origin;
@@ -193,6 +184,20 @@ smurf_status smurf_forecast_copy(smurf_forecast *to, const smurf_forecast *from,
     to->since = from->since;
     to->raw = from->raw;
     to->ready = false;
+}
+
+smurf_status smurf_forecast_copy(smurf_forecast *to, const smurf_forecast *from, smurf_error *err)
+{
+    bool branch = to->start == from->start && to->first == from->first;
+    smurf_status status = from->model->model.class->history->copy(to->state, from->state, branch, err);
+    if (status) return status;
+    if (from->model->config.context) {
+        status = make_room(to, from->events - from->start, err);
+        if (status) return status;
+        memcpy(to->time, from->time, (from->events - from->start) * sizeof *to->time);
+        memcpy(to->type, from->type, (from->events - from->start) * sizeof *to->type);
+    }
+    smurf_forecast_copy_law(to, from);
     return SMURF_OK;
 }
 

@@ -30,6 +30,8 @@ struct smurf_forecast {
 struct dist smurf_forecast_dist(smurf_forecast *forecast);
 /* Makes the law ready; an error where there is none, or it has values that are not finite. Call it first. */
 smurf_status smurf_forecast_check(smurf_forecast *forecast, smurf_error *err);
+/* Answers become those of another forecast of the same model. Nothing can be appended to it until it is cleared. */
+void smurf_forecast_copy_law(smurf_forecast *to, const smurf_forecast *from);
 /* What was set by events becomes that of another forecast of the same model. */
 smurf_status smurf_forecast_copy(smurf_forecast *to, const smurf_forecast *from, smurf_error *err);
 /* Adds an event that is known to be good. */

@@ -1,0 +1,160 @@
+/*
+ * fit.c - the whole recipe: set a part of dev aside, choose the noise, train, keep the best, calibrate.
+ *
+ * Two thirds of dev calibrate and must not have selected anything; the rest selects the best epoch, and the noise.
+ */
+#include "train/trainer.h"
+
+#include "base/sized.h"
+#include "data/data.h"
+#include "model/config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct fit {
+    smurf_fit_config c;
+    smurf_settings settings;
+    const smurf_data *train, *dev; /* dev: the part that selects; may be NULL */
+    smurf_data *selecting;         /* owned where a part was set aside */
+    smurf_data *calibrating;       /* that part, owned; NULL: none */
+    smurf_sigma_trial trial[SMURF_SIGMA_TRIALS];
+    smurf_trainer *trainer;
+};
+
+static const smurf_fit_config defaults = {.size = sizeof defaults, .recalibrate = -1};
+
+void smurf_fit_config_init_sized(smurf_fit_config *config, size_t size)
+{
+    smurf_sized_init(config, size, &defaults, sizeof defaults);
+}
+
+static smurf_status check(const struct fit *f, smurf_error *err)
+{
+    if (f->c.resume && !f->c.resume_path)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "a run is resumed from a file: set resume_path");
+    return SMURF_OK;
+}
+
+smurf_status smurf_fit_divide(smurf_data **selecting, smurf_data **calibrating, const smurf_data *dev, int recalibrate,
+                              uint64_t seed, smurf_error *err)
+{
+    smurf_split part;
+    *selecting = *calibrating = NULL;
+    if (!dev || recalibrate == 0 || (recalibrate < 0 && smurf_data_gaps(dev) < SMURF_RECALIBRATE_GAPS)) return SMURF_OK;
+    smurf_status status = smurf_split_by_share(&part, dev, (const double[3]){1, 2, 0}, seed, err);
+    if (status) return status;
+    if (part.train && part.dev && smurf_data_gaps(part.train) && smurf_data_gaps(part.dev)) {
+        *selecting = part.train;
+        *calibrating = part.dev;
+        part.train = part.dev = NULL;
+    }
+    smurf_split_release(&part);
+    return SMURF_OK;
+}
+
+/* Makes the trainer: a new one, or one that goes on. */
+static smurf_status begin(struct fit *f, smurf_error *err)
+{
+    smurf_status status = SMURF_OK;
+    if (f->c.resume)
+        return smurf_trainer_resume(&f->trainer, f->c.resume_path, f->train, f->dev, f->settings.threads, err);
+    if (f->c.choose_sigma)
+        status = smurf_train_choose_sigma(&f->settings, f->train, f->dev, f->c.progress, f->c.progress_context,
+                                          f->trial, err);
+    return status ? status : smurf_trainer_new(&f->trainer, &f->settings, f->train, f->dev, err);
+}
+
+static smurf_status tell_start(const struct fit *f, smurf_error *err)
+{
+    bool chosen = f->c.choose_sigma && !f->c.resume;
+    const smurf_fit_start start = {.settings = smurf_trainer_settings(f->trainer),
+                                   .epoch = f->trainer->at.epoch + 1,
+                                   .best = f->trainer->at.best.epoch ? &f->trainer->at.best : NULL,
+                                   .trial = chosen ? f->trial : NULL,
+                                   .trials = chosen ? SMURF_SIGMA_TRIALS : 0};
+    if (!f->c.start || !f->c.start(f->c.context, &start)) return SMURF_OK;
+    return smurf_fail(err, SMURF_ERROR_CANCELLED, "stopped before the first epoch");
+}
+
+/* Writes the files that were asked for, the model first: a resume file never runs ahead of it. */
+static smurf_status keep(const struct fit *f, bool model, smurf_error *err)
+{
+    smurf_status status = SMURF_OK;
+    if (model && f->c.model_path) {
+        smurf_model *best;
+        status = smurf_trainer_model(f->trainer, &best, err);
+        if (!status) status = smurf_model_save(best, f->c.model_path, err);
+        smurf_model_free(best);
+    }
+    if (status || !f->c.resume_path) return status;
+    return smurf_trainer_save(f->trainer, f->c.resume_path, err);
+}
+
+static smurf_status run_epochs(struct fit *f, smurf_error *err)
+{
+    /* At once: what cannot be written shows before the work is done, and a run that is killed in its first epoch can go
+       on. */
+    smurf_status status = keep(f, f->trainer->at.best.epoch > 0, err);
+    while (!status && !smurf_trainer_done(f->trainer)) {
+        smurf_epoch epoch;
+        status = smurf_trainer_epoch(f->trainer, &epoch, err);
+        if (status == SMURF_ERROR_CANCELLED) {
+            smurf_status kept = keep(f, false, err);
+            return kept ? kept : status;
+        }
+        if (status) return status;
+        bool stop = f->c.epoch && f->c.epoch(f->c.context, &epoch);
+        status = keep(f, epoch.best, err);
+        if (!status && stop) status = smurf_fail(err, SMURF_ERROR_CANCELLED, "stopped after epoch %zu", epoch.epoch);
+    }
+    return status;
+}
+
+static smurf_status finish(const struct fit *f, smurf_model **out, smurf_error *err)
+{
+    smurf_model *model;
+    smurf_status status = smurf_trainer_model(f->trainer, &model, err);
+    if (status) return status;
+    /* Whether recalibration is wanted was settled when data was set aside for it. */
+    if (f->calibrating) {
+        status = smurf_model_calibrate(model, f->calibrating, f->train, 1, f->settings.seed, f->settings.threads,
+                                       f->c.progress, f->c.progress_context, err);
+        if (!status && f->c.model_path) status = smurf_model_save(model, f->c.model_path, err);
+    }
+    if (status)
+        smurf_model_free(model);
+    else
+        *out = model;
+    return status;
+}
+
+/* The best so far, where there is one; it is not worth another failure. */
+static void hand_out_best(const struct fit *f, smurf_model **out)
+{
+    if (f->trainer && f->trainer->at.best.epoch) (void)smurf_trainer_model(f->trainer, out, NULL);
+}
+
+smurf_status smurf_fit(smurf_model **out, const smurf_settings *settings, const smurf_data *train,
+                       const smurf_data *dev, const smurf_fit_config *given, smurf_error *err)
+{
+    struct fit f = {.settings = *settings, .train = train, .dev = dev};
+    *out = NULL;
+    f.c = defaults;
+    smurf_status status = smurf_sized_take(&f.c, sizeof f.c, given, "smurf_fit_config", err);
+    if (!status) status = check(&f, err);
+    if (!status) status = smurf_fit_divide(&f.selecting, &f.calibrating, dev, f.c.recalibrate, f.settings.seed, err);
+    if (f.selecting) f.dev = f.selecting;
+    if (!status) status = begin(&f, err);
+    if (!status) status = tell_start(&f, err);
+    if (!status) {
+        smurf_trainer_progress(f.trainer, f.c.progress, f.c.progress_context);
+        status = run_epochs(&f, err);
+    }
+    if (!status) status = finish(&f, out, err);
+    if (status == SMURF_ERROR_CANCELLED) hand_out_best(&f, out);
+    smurf_trainer_free(f.trainer);
+    smurf_data_free(f.selecting);
+    smurf_data_free(f.calibrating);
+    return status;
+}
