@@ -938,7 +938,8 @@ typedef struct smurf_many_config {
     void *progress_context;
 } smurf_many_config;
 
-SMURF_API void smurf_many_config_init(smurf_many_config *config);
+SMURF_API void smurf_many_config_init_sized(smurf_many_config *config, size_t size);
+#define smurf_many_config_init(config) smurf_many_config_init_sized((config), sizeof *(config))
 
 /* Receives each answer, in order, on the calling thread, soon after it is made. The answer is valid during the call.
    Return 0 to go on, anything else to stop with SMURF_ERROR_CANCELLED. */

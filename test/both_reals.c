@@ -45,18 +45,17 @@ static struct loss loss(const struct model_case *c, const struct op_run *run, do
     size_t total = c->model.params.total;
     struct batch batch = model_case_batch(c);
     real *slab = narrow(c->slab, total), *gap = narrow(c->gap, c->n), *slopes = model_case_room(total, sizeof *slopes);
-    real *memory =
-        model_case_workspace(OP(smurf_loss_memory)(&c->model, &c->config, c->n, run->threads), sizeof *memory);
+    real *memory = model_case_workspace(smurf_loss_memory(&c->model, &c->config, c->n, run->threads), sizeof *memory);
     struct op_run own = model_case_run(c, run);
     struct loss_config config = c->config;
-    const struct objective_class *objective = OP(objective_named)(c->objective);
+    const struct objective_class *objective = objective_named(c->objective);
     assert_non_null(objective);
     struct objective_class recorder = *objective;
     recorder.loss = recorded_loss;
     record.objective = objective, record.first = batch.target, record.term = term;
     batch.input.gap = gap;
     config.objective.class = term ? &recorder : objective;
-    struct loss out = OP(smurf_loss)(&own, &c->model, &config, slab, &batch, memory, grad ? slopes : NULL);
+    struct loss out = smurf_loss(&own, &c->model, &config, slab, &batch, memory, grad ? slopes : NULL);
     if (grad) widen(slopes, total, grad);
     free(slab), free(gap), free(slopes), free(memory);
     return out;
@@ -68,14 +67,14 @@ static void coefficients(const struct model_case *c, const struct op_run *run, d
     size_t d = c->model.shape.width, half = d / 2;
     struct batch batch = model_case_batch(c);
     real *slab = narrow(c->slab, c->model.params.total), *gap = narrow(c->gap, c->n);
-    real *memory = model_case_workspace(OP(encoder_memory)(&c->model.shape, c->n, run->threads), sizeof *memory);
+    real *memory = model_case_workspace(encoder_memory(&c->model.shape, c->n, run->threads), sizeof *memory);
     real *out = model_case_room(c->n * 3 * d, sizeof *out);
     struct head_coefficients to = {out, out + c->n * d, out + 2 * c->n * d, out + c->n * (2 * d + half)};
     batch.input.gap = gap;
     const struct smurf_offsets *at = smurf_offsets(&c->model);
     struct op_run own = model_case_run(c, run);
-    const real *h = OP(encoder_forward)(&own, &c->model.shape, &at->encoder, slab, &batch.input, memory);
-    OP(head_forward)(&at->head, slab, d, 0, c->n, h, &to);
+    const real *h = encoder_forward(&own, &c->model.shape, &at->encoder, slab, &batch.input, memory);
+    head_forward(&at->head, slab, d, 0, c->n, h, &to);
     widen(to.a, c->n * d, a), widen(to.b, c->n * d, b);
     widen(to.type_a, c->n * half, type_a), widen(to.type_b, c->n * half, type_b);
     free(slab), free(gap), free(memory), free(out);
@@ -86,14 +85,14 @@ static void coefficients(const struct model_case *c, const struct op_run *run, d
 static void noise(const struct op_run *run, uint64_t place, uint64_t item, size_t n, double *out)
 {
     real x[NOISE_MOST];
-    OP(noise_normal)(run, place, item, n, x);
+    noise_normal(run, place, item, n, x);
     widen(x, n, out);
 }
 
 static void dropout(const struct op_run *run, struct op_dropout what, size_t n, double *out)
 {
     real *x = model_case_room(n, sizeof *x);
-    OP(dropout_factors)(run, what, 0, x, n);
+    dropout_factors(run, what, 0, x, n);
     widen(x, n, out);
     free(x);
 }
@@ -101,7 +100,7 @@ static void dropout(const struct op_run *run, struct op_dropout what, size_t n, 
 static double objective(const char *name, const struct objective_config *config, const struct target *target,
                         const double u[3], double *slopes)
 {
-    const struct objective_class *o = OP(objective_named)(name);
+    const struct objective_class *o = objective_named(name);
     const struct op_run run = {1, 1, 1, 0, NULL};
     real x[3][POINTS_MOST + 1], g[3][POINTS_MOST + 1], tau[POINTS_MOST + 1];
     size_t n = o->count(config, target);

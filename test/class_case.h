@@ -14,7 +14,7 @@ static inline void class_case_init(struct model_case *c, const struct model_clas
 {
     model_case_init(c, shape, PARAM_INTENSITY, length, sequences, seed);
     free(c->slab);
-    OP(model_init)(&c->model, class, shape, PARAM_INTENSITY);
+    model_init(&c->model, class, shape, PARAM_INTENSITY);
     model_case_start(c, seed);
     c->config.points = 7;
     c->config.objective.class = &OP(objective_mle);

@@ -235,7 +235,7 @@ static bool build(struct golden *g)
 {
     const json_t *c = g->config;
     struct encoder_shape shape = shape_of(g);
-    OP(model_init)(&g->model, &OP(model_smurf), &shape, PARAM_INTENSITY);
+    model_init(&g->model, &OP(model_smurf), &shape, PARAM_INTENSITY);
     load_sequences(g);
     size_t points;
     g->tau = numbers(json_object_get(g->root, "tau"), &points);
@@ -247,7 +247,7 @@ static bool build(struct golden *g)
     g->grad = calloc(g->model.params.total, sizeof *g->grad);
     struct loss_config largest = g->loss;
     largest.objective.points = POINTS_MOST;
-    g->memory = calloc(OP(smurf_loss_memory)(&g->model, &largest, g->batch.input.n, 2), sizeof *g->memory);
+    g->memory = calloc(smurf_loss_memory(&g->model, &largest, g->batch.input.n, 2), sizeof *g->memory);
     return load_params(g);
 }
 
@@ -289,7 +289,7 @@ static struct loss run_loss(struct golden *g, const struct objective_class *obje
     struct op_run run = {2, 1, 1, 0, NULL};
     memset(g->grad, 0, g->model.params.total * sizeof *g->grad);
     g->loss.objective.class = objective;
-    return OP(smurf_loss)(&run, &g->model, &g->loss, g->slab, &g->batch, g->memory, g->grad);
+    return smurf_loss(&run, &g->model, &g->loss, g->slab, &g->batch, g->memory, g->grad);
 }
 
 static void check_denoising(struct golden *g, const char *key, bool stop)
@@ -343,27 +343,26 @@ static void check_forward(struct golden *g)
 {
     struct op_run run = {1, 1, 1, 0, NULL};
     size_t d = g->model.shape.width, half = d / 2, types = g->model.shape.types, n = g->batch.input.n, m;
-    const double *h = OP(encoder_forward)(&run, &g->model.shape, &smurf_offsets(&g->model)->encoder, g->slab,
-                                          &g->batch.input, g->memory);
+    const double *h =
+        encoder_forward(&run, &g->model.shape, &smurf_offsets(&g->model)->encoder, g->slab, &g->batch.input, g->memory);
     double *expected = numbers(json_object_get(g->expect, "encoder"), &m);
     compare(g->file, "encoder", h, expected, n * d);
     free(expected);
 
     struct head_coefficients c = {calloc(n, d * 8), calloc(n, d * 8), calloc(n, half * 8), calloc(n, half * 8)};
-    OP(head_forward)(&smurf_offsets(&g->model)->head, g->slab, d, 0, n, h, &c);
+    head_forward(&smurf_offsets(&g->model)->head, g->slab, d, 0, n, h, &c);
     size_t all = g->batch.targets * g->noise;
     double *intensity = calloc(all, 8), *score = calloc(all, 8), *logits = calloc(all * types, 8);
     double *z = calloc(d * g->noise, 8), *u = calloc(2 * g->noise, 8), *own = calloc(types * g->noise, 8);
     for (size_t t = 0; t < g->batch.targets; t++) {
         size_t row = g->target[t].row;
         const double *tau = g->tau + t * g->noise;
-        OP(gap_head_forward)
-        (1, d, (double *)c.a + row * d, (double *)c.b + row * d, g->slab + smurf_offsets(&g->model)->head.w,
-         g->slab[smurf_offsets(&g->model)->head.c], tau, g->noise, z, u, u + g->noise, NULL);
-        OP(type_head_forward)
-        (types, half, (double *)c.type_a + row * half, (double *)c.type_b + row * half,
-         g->slab + smurf_offsets(&g->model)->head.type_w, g->slab + smurf_offsets(&g->model)->head.type_c, tau,
-         g->noise, z, own);
+        gap_head_forward(1, d, (double *)c.a + row * d, (double *)c.b + row * d,
+                         g->slab + smurf_offsets(&g->model)->head.w, g->slab[smurf_offsets(&g->model)->head.c], tau,
+                         g->noise, z, u, u + g->noise, NULL);
+        type_head_forward(types, half, (double *)c.type_a + row * half, (double *)c.type_b + row * half,
+                          g->slab + smurf_offsets(&g->model)->head.type_w,
+                          g->slab + smurf_offsets(&g->model)->head.type_c, tau, g->noise, z, own);
         for (size_t i = 0; i < g->noise; i++) {
             struct score s = score_at(true, u[i], u[g->noise + i], 0);
             intensity[t * g->noise + i] = intensity_at(u[i]).lambda;
@@ -430,7 +429,7 @@ static bool build_thp(struct golden *g, struct loss_config *config, double **u)
     struct encoder_shape shape = shape_of(g);
     size_t draws;
     *u = numbers(json_object_get(g->root, "u"), &draws);
-    OP(model_init)(&g->model, &OP(model_thp), &shape, PARAM_INTENSITY);
+    model_init(&g->model, &OP(model_thp), &shape, PARAM_INTENSITY);
     thp_part_of(&g->model)->offset = 1e-10;
     load_sequences(g);
     *config = (struct loss_config){.points = draws / g->batch.targets, .alpha = 1, .u = *u};

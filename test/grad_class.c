@@ -72,7 +72,7 @@ static void check_tensor(struct model_case *c, const struct param *p, const doub
 static void test_gradient(void **state)
 {
     struct model_class own = *(const struct model_class *)*state;
-    if (own.loss == OP(model_nce).loss) own.loss = OP(nce_contrast);
+    if (own.loss == OP(model_nce).loss) own.loss = nce_contrast;
     for (unsigned k = 0; k < 8; k++) {
         struct encoder_shape shape = shape_of(k & 1, k & 2);
         struct model_case c;
@@ -158,7 +158,7 @@ static void test_says(void **state)
     struct encoder_shape shape = shape_of(false, true);
     struct model_class contrast = OP(model_nce);
     struct model_case nce, thp;
-    contrast.loss = OP(nce_contrast);
+    contrast.loss = nce_contrast;
     class_case_init(&nce, &OP(model_nce), &shape, lengths, 3, 3);
     class_case_init(&thp, &OP(model_thp), &shape, lengths, 3, 3);
     nce.dropout = thp.dropout = 0.2;
@@ -183,7 +183,7 @@ int main(void)
     enum { MOST = 16 };
     struct CMUnitTest tests[MOST + 2];
     size_t n = 0;
-    for (const struct model_class *r; n < MOST && (r = OP(model_class_at)(n)); n++)
+    for (const struct model_class *r; n < MOST && (r = model_class_at(n)); n++)
         tests[n] = (struct CMUnitTest){r->name, test_gradient, NULL, NULL, (void *)(uintptr_t)r};
     tests[n++] = (struct CMUnitTest){"noise of nce", test_noise, NULL, NULL, NULL};
     tests[n++] = (struct CMUnitTest){"loss of nce", test_says, NULL, NULL, NULL};

@@ -38,7 +38,7 @@ static double total(struct subject *s, const struct objective_class *objective, 
 {
     struct batch batch = model_case_batch(&s->c);
     s->c.config.objective.class = objective;
-    struct loss loss = OP(smurf_loss)(&s->run, &s->c.model, &s->c.config, s->c.slab, &batch, s->memory, grad);
+    struct loss loss = smurf_loss(&s->run, &s->c.model, &s->c.config, s->c.slab, &batch, s->memory, grad);
     return s->c.config.alpha * loss.time + loss.type;
 }
 
@@ -127,13 +127,13 @@ static void subject_init(struct subject *s, const char *objective, enum parametr
                                   .inner = 10,
                                   .activation = o->activation,
                                   .gap_feature = o->gap_feature};
-    *s = (struct subject){.objective = OP(objective_named)(objective), .run = {1, 5, 9, o->dropout}};
+    *s = (struct subject){.objective = objective_named(objective), .run = {1, 5, 9, o->dropout}};
     assert_non_null(s->objective);
     model_case_init(&s->c, &shape, param, o->many ? long_ones : lengths, 3, 3);
     s->c.objective = objective;
     s->c.config.type_at_truth = o->type_at_truth;
     size_t n = s->c.model.params.total;
-    s->memory = model_case_workspace(OP(smurf_loss_memory)(&s->c.model, &s->c.config, s->c.n, 1), sizeof *s->memory);
+    s->memory = model_case_workspace(smurf_loss_memory(&s->c.model, &s->c.config, s->c.n, 1), sizeof *s->memory);
     s->grad = model_case_room(n, sizeof *s->grad);
     s->start = model_case_room(n, sizeof *s->start);
     s->direction = model_case_room(n, sizeof *s->direction);

@@ -42,7 +42,7 @@ static void subject_init(struct subject *s, const double *u)
     *s = (struct subject){.config = {.points = POINTS, .alpha = 1.7, .u = u}};
     model_case_init(&s->c, &shape, PARAM_INTENSITY, lengths, SEQUENCES, 3);
     free(s->c.slab);
-    OP(model_init)(&s->c.model, OP(model_class_named)("nhp"), &shape, PARAM_INTENSITY);
+    model_init(&s->c.model, model_class_named("nhp"), &shape, PARAM_INTENSITY);
     model_case_start(&s->c, 3);
     s->memory = model_case_workspace(OP(model_nhp).loss_memory(&s->c.model, &s->config, s->c.n, 1), sizeof *s->memory);
     s->grad = model_case_room(s->c.model.params.total, sizeof *s->grad);

@@ -97,7 +97,7 @@ static void start_dsm(struct objective_case *c, enum parametrisation param, bool
 static double plain_dsm(const struct objective_case *c, const double *psi)
 {
     double eps[N], sum = 0;
-    OP(noise_normal)(&run, 0, c->target.id, c->n, eps);
+    noise_normal(&run, 0, c->target.id, c->n, eps);
     for (size_t i = 0; i < c->n; i++) {
         double sigma = c->config.sigma[i % c->config.sigmas], tau, miss, weight = sigma * sigma;
         if (c->config.multiplicative) {
@@ -299,11 +299,11 @@ static void test_extremes(void **state)
 {
     (void)state;
     const double levels[] = {-800, -110, -40, 40, 110, 800};
-    for (size_t o = 0; OP(objective_at)(o); o++)
+    for (size_t o = 0; objective_at(o); o++)
         for (size_t i = 0; i < LENGTH(levels); i++) {
             struct objective_case c;
             start_dsm(&c, PARAM_INTENSITY, false, 1);
-            c.objective = OP(objective_at)(o);
+            c.objective = objective_at(o);
             smurf_gauss_legendre(c.config.points, c.config.node, c.config.weight);
             start(&c);
             fill_value(c.u[0], N, levels[i]);
@@ -318,11 +318,11 @@ static void test_table(void **state)
 {
     (void)state;
     size_t count = 0;
-    for (; OP(objective_at)(count); count++)
-        assert_ptr_equal(OP(objective_named)(OP(objective_at)(count)->name), OP(objective_at)(count));
+    for (; objective_at(count); count++)
+        assert_ptr_equal(objective_named(objective_at(count)->name), objective_at(count));
     assert_int_equal(count, 4);
-    assert_null(OP(objective_at)(count + 1));
-    assert_null(OP(objective_named)("none such"));
+    assert_null(objective_at(count + 1));
+    assert_null(objective_named("none such"));
 }
 
 int main(void)

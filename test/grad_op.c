@@ -49,7 +49,7 @@ static double linear_value(void *context)
     struct linear_case *c = context;
     double y[LN * LOUT];
     WRITTEN(y);
-    OP(linear_forward)(LN, LIN, LOUT, c->x, c->w, c->bias ? c->b : NULL, y);
+    linear_forward(LN, LIN, LOUT, c->x, c->w, c->bias ? c->b : NULL, y);
     return dot(c->r, y, LENGTH(y));
 }
 
@@ -70,7 +70,7 @@ static void test_linear_forward(void **state)
             for (size_t k = 0; k < LOUT; k++)
                 want[i * LOUT + k] = (bias ? c.b[k] : 0) + dot(c.x + i * LIN, c.w + k * LIN, LIN);
         WRITTEN(y);
-        OP(linear_forward)(LN, LIN, LOUT, c.x, c.w, bias ? c.b : NULL, y);
+        linear_forward(LN, LIN, LOUT, c.x, c.w, bias ? c.b : NULL, y);
         check_values("linear_forward", y, want, LENGTH(y), EXACT);
     }
 }
@@ -82,10 +82,10 @@ static void test_linear_backward(void **state)
     double dx[LN * LIN];
     linear_start(&c);
     WRITTEN(dx);
-    OP(linear_backward)(LN, LIN, LOUT, c.r, c.w, 0, dx);
+    linear_backward(LN, LIN, LOUT, c.r, c.w, 0, dx);
     check_gradient("dx", linear_value, &c, c.x, LENGTH(dx), dx, TOLERANCE);
     ADDED(dx);
-    OP(linear_backward)(LN, LIN, LOUT, c.r, c.w, 1, dx);
+    linear_backward(LN, LIN, LOUT, c.r, c.w, 1, dx);
     check_gradient("dx, added", linear_value, &c, c.x, LENGTH(dx), GAIN(dx), TOLERANCE);
 }
 
@@ -96,14 +96,14 @@ static void test_linear_gradient(void **state)
     double dw[LOUT * LIN], db[LOUT];
     linear_start(&c);
     ADDED(dw), ADDED(db);
-    OP(linear_gradient)(LN, LIN, LOUT, c.x, c.r, 3, LOUT, dw, db);
+    linear_gradient(LN, LIN, LOUT, c.x, c.r, 3, LOUT, dw, db);
     for (size_t k = 0; k < 3; k++) assert_true(db[k] == BEFORE && dw[k * LIN] == BEFORE && dw[k * LIN + 3] == BEFORE);
-    OP(linear_gradient)(LN, LIN, LOUT, c.x, c.r, 0, 3, dw, db);
+    linear_gradient(LN, LIN, LOUT, c.x, c.r, 0, 3, dw, db);
     check_gradient("dw", linear_value, &c, c.w, LENGTH(dw), GAIN(dw), TOLERANCE);
     check_gradient("db", linear_value, &c, c.b, LENGTH(db), GAIN(db), TOLERANCE);
     c.bias = false;
     ADDED(dw);
-    OP(linear_gradient)(LN, LIN, LOUT, c.x, c.r, 0, LOUT, dw, NULL);
+    linear_gradient(LN, LIN, LOUT, c.x, c.r, 0, LOUT, dw, NULL);
     check_gradient("dw without bias", linear_value, &c, c.w, LENGTH(dw), GAIN(dw), TOLERANCE);
 }
 
@@ -118,7 +118,7 @@ static double norm_value(void *context)
 {
     struct norm_case *c = context;
     double y[NN * ND];
-    OP(norm_forward)(NN, ND, c->eps, c->x, c->gain, c->bias, y);
+    norm_forward(NN, ND, c->eps, c->x, c->gain, c->bias, y);
     return dot(c->r, y, LENGTH(y));
 }
 
@@ -128,7 +128,7 @@ static void test_norm_forward(void **state)
     struct norm_case c = {.eps = 1e-6};
     double y[NN * ND], want[NN * ND];
     FILL(c.x, 1), FILL(c.gain, 2), FILL(c.bias, 3);
-    OP(norm_forward)(NN, ND, c.eps, c.x, c.gain, c.bias, y);
+    norm_forward(NN, ND, c.eps, c.x, c.gain, c.bias, y);
     for (size_t i = 0; i < NN; i++) {
         double mean = 0, square = 0;
         for (size_t k = 0; k < ND; k++) mean += c.x[i * ND + k] / ND;
@@ -148,13 +148,13 @@ static void test_norm_gradients(void **state)
         double dx[NN * ND], dgain[ND], dbias[ND];
         FILL(c.x, 1), FILL(c.gain, 2), FILL(c.bias, 3), FILL(c.r, 4);
         WRITTEN(dx);
-        OP(norm_backward)(NN, ND, c.eps, c.x, c.gain, c.r, dx);
+        norm_backward(NN, ND, c.eps, c.x, c.gain, c.r, dx);
         check_gradient("dx", norm_value, &c, c.x, LENGTH(dx), dx, TOLERANCE);
         memcpy(dx, c.r, sizeof dx);
-        OP(norm_backward)(NN, ND, c.eps, c.x, c.gain, dx, dx);
+        norm_backward(NN, ND, c.eps, c.x, c.gain, dx, dx);
         check_gradient("dx in place of dy", norm_value, &c, c.x, LENGTH(dx), dx, TOLERANCE);
         ADDED(dgain), ADDED(dbias);
-        OP(norm_gradient)(NN, ND, c.eps, c.x, c.r, dgain, dbias);
+        norm_gradient(NN, ND, c.eps, c.x, c.r, dgain, dbias);
         check_gradient("dgain", norm_value, &c, c.gain, ND, GAIN(dgain), TOLERANCE);
         check_gradient("dbias", norm_value, &c, c.bias, ND, GAIN(dbias), TOLERANCE);
     }
@@ -173,7 +173,7 @@ static double activation_value(void *context)
     struct activation_case *c = context;
     double y[AN];
     memcpy(y, c->x, sizeof y);
-    OP(activation_forward)(c->kind, AN, y, y);
+    activation_forward(c->kind, AN, y, y);
     return dot(c->r, y, AN);
 }
 
@@ -183,10 +183,10 @@ static void test_activation_forward(void **state)
     double x[AN], y[AN], want[AN];
     FILL(x, 1);
     x[0] = 0;
-    OP(activation_forward)(ACTIVATION_GELU, AN, x, y);
+    activation_forward(ACTIVATION_GELU, AN, x, y);
     for (size_t i = 0; i < AN; i++) want[i] = x[i] * 0.5 * erfc(-x[i] * M_SQRT1_2);
     check_values("gelu", y, want, AN, EXACT);
-    OP(activation_forward)(ACTIVATION_RELU, AN, x, y);
+    activation_forward(ACTIVATION_RELU, AN, x, y);
     for (size_t i = 0; i < AN; i++) want[i] = fmax(x[i], 0);
     check_values("relu", y, want, AN, 0);
 }
@@ -203,9 +203,9 @@ static void test_activation_backward(void **state)
         for (size_t i = 0; i < AN; i++) c.x[i] += copysign(0.1, c.x[i]);
         memcpy(dx, c.r, sizeof dx);
         WRITTEN(y);
-        OP(activation_backward)(c.kind, AN, c.x, dx, y);
+        activation_backward(c.kind, AN, c.x, dx, y);
         check_gradient("dx", activation_value, &c, c.x, AN, dx, TOLERANCE);
-        OP(activation_forward)(c.kind, AN, c.x, want);
+        activation_forward(c.kind, AN, c.x, want);
         check_values("y again", y, want, AN, EXACT);
     }
 }
@@ -216,9 +216,9 @@ static void test_activation_extremes(void **state)
     const double x[] = {-1e6, -40, 40, 1e6}, slope[] = {0, 0, 1, 1};
     double y[4];
     for (int kind = 0; kind < 2; kind++) {
-        OP(activation_forward)(kind ? ACTIVATION_RELU : ACTIVATION_GELU, 4, x, y);
+        activation_forward(kind ? ACTIVATION_RELU : ACTIVATION_GELU, 4, x, y);
         double dx[] = {1, 1, 1, 1}, again[4];
-        OP(activation_backward)(kind ? ACTIVATION_RELU : ACTIVATION_GELU, 4, x, dx, again);
+        activation_backward(kind ? ACTIVATION_RELU : ACTIVATION_GELU, 4, x, dx, again);
         for (int i = 0; i < 4; i++) assert_true(y[i] == fmax(x[i], 0) && dx[i] == slope[i]);
     }
 }
@@ -233,7 +233,7 @@ static void test_temporal(void **state)
     (void)state;
     const double time[EN] = {0, 0.5, 1, 7, 1e4, 1e9 + 0.125};
     double z[EN * ED], want[EN * ED];
-    OP(temporal_forward)(EN, ED, time, z);
+    temporal_forward(EN, ED, time, z);
     for (size_t i = 0; i < EN; i++)
         for (size_t k = 0; k < ED; k++) {
             double phase = time[i] / pow(10000, 2.0 * (double)(k / 2) / ED);
@@ -250,7 +250,7 @@ static double embed_value(void *context)
 {
     struct embed_case *c = context;
     double x[EN * ED];
-    OP(embed_forward)(EN, ED, event_type, c->table, x);
+    embed_forward(EN, ED, event_type, c->table, x);
     return dot(c->r, x, EN * ED);
 }
 
@@ -260,10 +260,10 @@ static void test_embed(void **state)
     struct embed_case c;
     double dtable[ETYPES * ED], x[EN * ED];
     FILL(c.table, 1), FILL(c.r, 2);
-    OP(embed_forward)(EN, ED, event_type, c.table, x);
+    embed_forward(EN, ED, event_type, c.table, x);
     for (size_t i = 0; i < EN * ED; i++) assert_true(x[i] == c.table[event_type[i / ED] * ED + i % ED]);
     ADDED(dtable);
-    OP(embed_gradient)(EN, ED, event_type, c.r, dtable);
+    embed_gradient(EN, ED, event_type, c.r, dtable);
     for (size_t k = 0; k < ED; k++) assert_true(dtable[ED + k] == BEFORE);
     check_gradient("dtable", embed_value, &c, c.table, LENGTH(dtable), GAIN(dtable), TOLERANCE);
 }
@@ -277,7 +277,7 @@ static double gap_feature_value(void *context)
     struct gap_feature_case *c = context;
     double x[EN * ED], h[EN * EM];
     memcpy(x, c->x, sizeof x);
-    OP(gap_feature_forward)(EN, ED, EM, c->g, c->v, c->c, c->table, h, x);
+    gap_feature_forward(EN, ED, EM, c->g, c->v, c->c, c->table, h, x);
     return dot(c->r, x, EN * ED);
 }
 
@@ -291,13 +291,13 @@ static void test_gap_feature(void **state)
     memcpy(x, c.x, sizeof x);
     memcpy(want, c.x, sizeof want);
     WRITTEN(h);
-    OP(gap_feature_forward)(EN, ED, EM, c.g, c.v, c.c, c.table, h, x);
+    gap_feature_forward(EN, ED, EM, c.g, c.v, c.c, c.table, h, x);
     for (size_t i = 0; i < EN; i++)
         for (size_t k = 0; !isnan(c.g[i]) && k < ED; k++)
             for (size_t j = 0; j < EM; j++) want[i * ED + k] += c.table[k * EM + j] * tanh(c.v[j] * c.g[i] + c.c[j]);
     check_values("gap_feature_forward", x, want, EN * ED, EXACT);
     ADDED(dv), ADDED(dc), ADDED(dtable);
-    OP(gap_feature_gradient)(EN, ED, EM, c.g, c.table, h, c.r, dv, dc, dtable, dh);
+    gap_feature_gradient(EN, ED, EM, c.g, c.table, h, c.r, dv, dc, dtable, dh);
     check_gradient("dv", gap_feature_value, &c, c.v, EM, GAIN(dv), TOLERANCE);
     check_gradient("dc", gap_feature_value, &c, c.c, EM, GAIN(dc), TOLERANCE);
     check_gradient("dtable", gap_feature_value, &c, c.table, LENGTH(dtable), GAIN(dtable), TOLERANCE);
@@ -322,7 +322,7 @@ static double gap_head_value(void *context)
 {
     struct gap_head_case *c = context;
     double z[GD * GN], u[3][GN], sum = 0;
-    OP(gap_head_forward)(c->order, GD, c->a, c->b, c->w, c->c, c->tau, GN, z, u[0], u[1], u[2]);
+    gap_head_forward(c->order, GD, c->a, c->b, c->w, c->c, c->tau, GN, z, u[0], u[1], u[2]);
     for (int k = 0; k <= c->order; k++) sum += dot(c->g[k], u[k], GN);
     return sum;
 }
@@ -346,7 +346,7 @@ static void test_gap_head_forward(void **state)
     for (int order = 0; order <= 2; order++) {
         double u[3][GN];
         for (int k = 0; k < 3; k++) fill_value(u[k], GN, BEFORE);
-        OP(gap_head_forward)(order, GD, c.a, c.b, c.w, c.c, c.tau, GN, z, u[0], u[1], u[2]);
+        gap_head_forward(order, GD, c.a, c.b, c.w, c.c, c.tau, GN, z, u[0], u[1], u[2]);
         for (int k = 0; k <= order; k++) check_values("u, u', u''", u[k], want[k], GN, EXACT);
         for (int k = order + 1; k < 3; k++) assert_true(u[k][0] == BEFORE && u[k][GN - 1] == BEFORE);
     }
@@ -362,7 +362,7 @@ static void test_gap_head_derivatives(void **state)
         gap_head_start(&c);
         c.order = k;
         if (k == 1) fill_value(c.g[0], GN, 0);
-        OP(gap_head_forward)(2, GD, c.a, c.b, c.w, c.c, c.tau, GN, z, u[0], u[1], u[2]);
+        gap_head_forward(2, GD, c.a, c.b, c.w, c.c, c.tau, GN, z, u[0], u[1], u[2]);
         for (size_t i = 0; i < GN; i++) by_tau[i] = c.g[k][i] * u[k + 1][i];
         check_gradient(k ? "u''" : "u'", gap_head_value, &c, c.tau, GN, by_tau, TOLERANCE);
     }
@@ -376,9 +376,9 @@ static void test_gap_head_backward(void **state)
         double z[GD * GN], u[3][GN], da[GD], db[GD], dw[GD], dc[1];
         gap_head_start(&c);
         c.order = order;
-        OP(gap_head_forward)(order, GD, c.a, c.b, c.w, c.c, c.tau, GN, z, u[0], u[1], u[2]);
+        gap_head_forward(order, GD, c.a, c.b, c.w, c.c, c.tau, GN, z, u[0], u[1], u[2]);
         WRITTEN(da), WRITTEN(db), ADDED(dw), ADDED(dc);
-        OP(gap_head_backward)(order, GD, c.a, c.b, c.w, c.tau, GN, z, c.g[0], c.g[1], c.g[2], da, db, dw, dc);
+        gap_head_backward(order, GD, c.a, c.b, c.w, c.tau, GN, z, c.g[0], c.g[1], c.g[2], da, db, dw, dc);
         check_gradient("da", gap_head_value, &c, c.a, GD, da, TOLERANCE);
         check_gradient("db", gap_head_value, &c, c.b, GD, db, TOLERANCE);
         check_gradient("dw", gap_head_value, &c, c.w, GD, GAIN(dw), TOLERANCE);
@@ -408,15 +408,15 @@ static double type_logits_value(void *context)
     struct type_head_case *c = context;
     double logits[TTYPES * TN], right;
     memcpy(logits, c->logits, sizeof logits);
-    return c->scale * OP(type_head_loss)(TTYPES, c->n, c->n, c->target, c->smoothing, 1, logits, &right);
+    return c->scale * type_head_loss(TTYPES, c->n, c->n, c->target, c->smoothing, 1, logits, &right);
 }
 
 static double type_head_value(void *context)
 {
     struct type_head_case *c = context;
     double h[TW * TN], logits[TTYPES * TN], right;
-    OP(type_head_forward)(TTYPES, TW, c->a, c->b, c->w, c->c, c->tau, c->n, h, logits);
-    return OP(type_head_loss)(TTYPES, c->n, c->n, c->target, c->smoothing, 1, logits, &right);
+    type_head_forward(TTYPES, TW, c->a, c->b, c->w, c->c, c->tau, c->n, h, logits);
+    return type_head_loss(TTYPES, c->n, c->n, c->target, c->smoothing, 1, logits, &right);
 }
 
 static void test_type_head_forward(void **state)
@@ -425,7 +425,7 @@ static void test_type_head_forward(void **state)
     struct type_head_case c;
     double h[TW * TN], logits[TTYPES * TN], want[TTYPES * TN];
     type_head_start(&c);
-    OP(type_head_forward)(TTYPES, TW, c.a, c.b, c.w, c.c, c.tau, TN, h, logits);
+    type_head_forward(TTYPES, TW, c.a, c.b, c.w, c.c, c.tau, TN, h, logits);
     for (size_t k = 0; k < TTYPES; k++)
         for (size_t i = 0; i < TN; i++) {
             want[k * TN + i] = c.c[k];
@@ -467,7 +467,7 @@ static void test_type_head_loss(void **state)
             type_head_start(&c);
             c.n = points[i], c.smoothing = smoothings[s], c.scale = 1.5;
             memcpy(logits, c.logits, sizeof logits);
-            double loss = OP(type_head_loss)(TTYPES, c.n, c.n, c.target, c.smoothing, c.scale, logits, &right);
+            double loss = type_head_loss(TTYPES, c.n, c.n, c.target, c.smoothing, c.scale, logits, &right);
             double want = cross_entropy(&c, &share);
             check_values("cross-entropy", &loss, &want, 1, EXACT);
             assert_true(fabs(right - share) < EXACT);
@@ -484,10 +484,10 @@ static void test_type_head_backward(void **state)
         double h[TW * TN], g[TTYPES * TN], dh[TW * TN], da[TW], db[TW], dw[TTYPES * TW], dc[TTYPES], right;
         type_head_start(&c);
         c.smoothing = smoothings[s];
-        OP(type_head_forward)(TTYPES, TW, c.a, c.b, c.w, c.c, c.tau, TN, h, g);
-        OP(type_head_loss)(TTYPES, TN, TN, c.target, c.smoothing, 1, g, &right);
+        type_head_forward(TTYPES, TW, c.a, c.b, c.w, c.c, c.tau, TN, h, g);
+        type_head_loss(TTYPES, TN, TN, c.target, c.smoothing, 1, g, &right);
         WRITTEN(da), WRITTEN(db), ADDED(dw), ADDED(dc);
-        OP(type_head_backward)(TTYPES, TW, c.a, c.w, c.tau, TN, h, g, dh, da, db, dw, dc);
+        type_head_backward(TTYPES, TW, c.a, c.w, c.tau, TN, h, g, dh, da, db, dw, dc);
         check_gradient("da", type_head_value, &c, c.a, TW, da, TOLERANCE);
         check_gradient("db", type_head_value, &c, c.b, TW, db, TOLERANCE);
         check_gradient("dw", type_head_value, &c, c.w, LENGTH(dw), GAIN(dw), TOLERANCE);
@@ -500,7 +500,7 @@ static void test_type_head_extremes(void **state)
 {
     (void)state;
     double logits[2] = {-500, 500}, right;
-    double loss = OP(type_head_loss)(2, 1, 1, 0, 0, 1, logits, &right);
+    double loss = type_head_loss(2, 1, 1, 0, 0, 1, logits, &right);
     assert_true(loss == 1000 && right == 0 && logits[0] == -1 && logits[1] == 1);
 }
 
@@ -624,8 +624,8 @@ static double head_value(void *context)
     struct head_case *c = context;
     double out[4][HN * HW];
     struct head_coefficients to = {out[0], out[1], out[2], out[3]};
-    OP(head_forward)(&c->at, c->slab, HW, 0, 2, c->h, &to);
-    OP(head_forward)(&c->at, c->slab, HW, 2, HN - 2, c->h, &to);
+    head_forward(&c->at, c->slab, HW, 0, 2, c->h, &to);
+    head_forward(&c->at, c->slab, HW, 2, HN - 2, c->h, &to);
     return dot(c->r[0], out[0], HN * HW) + dot(c->r[1], out[1], HN * HW) + dot(c->r[2], out[2], HN * HT) +
            dot(c->r[3], out[3], HN * HT);
 }
@@ -639,11 +639,11 @@ static void test_head(void **state)
     struct head_coefficients coefficients = {out[0], out[1], out[2], out[3]}, by = {d[0], d[1], d[2], d[3]};
     memcpy(d, c.r, sizeof d);
     WRITTEN(dh), ADDED(grad);
-    OP(head_forward)(&c.at, c.slab, HW, 0, HN, c.h, &coefficients);
-    OP(head_backward)(&c.at, c.slab, HW, 3, HN - 3, &coefficients, &by, dh);
-    OP(head_backward)(&c.at, c.slab, HW, 0, 3, &coefficients, &by, dh);
+    head_forward(&c.at, c.slab, HW, 0, HN, c.h, &coefficients);
+    head_backward(&c.at, c.slab, HW, 3, HN - 3, &coefficients, &by, dh);
+    head_backward(&c.at, c.slab, HW, 0, 3, &coefficients, &by, dh);
     check_gradient("dh", head_value, &c, c.h, HN * HW, dh, TOLERANCE);
-    for (int which = 3; which >= 0; which--) OP(head_gradient)(&c.at, HW, HN, which, c.h, &by, grad);
+    for (int which = 3; which >= 0; which--) head_gradient(&c.at, HW, HN, which, c.h, &by, grad);
     for (size_t i = 0; i < c.params.count; i++) {
         const struct param *p = &c.params.entry[i];
         const char *last = strrchr(p->name, '.');

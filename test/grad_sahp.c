@@ -53,7 +53,7 @@ static void subject_start(struct subject *s, const struct encoder_shape *shape, 
     *s = (struct subject){.config = {.points = 100, .alpha = 1.7}};
     model_case_init(&s->c, shape, PARAM_INTENSITY, length, sequences, 3);
     free(s->c.slab);
-    OP(model_init)(&s->c.model, &OP(model_sahp), shape, PARAM_INTENSITY);
+    model_init(&s->c.model, &OP(model_sahp), shape, PARAM_INTENSITY);
     model_case_start(&s->c, 3);
     s->memory = model_case_workspace(OP(model_sahp).loss_memory(&s->c.model, &s->config, s->c.n, 5), sizeof *s->memory);
     s->grad = model_case_room(s->c.model.params.total, sizeof *s->grad);
@@ -192,7 +192,7 @@ static void test_input(void **state)
     subject_start(&s, &shape, lengths, SEQUENCES);
     size_t d = shape.width;
     double *x = model_case_room(s.c.n * d, sizeof *x), *raw = model_case_room(s.c.n * 3 * d, sizeof *raw);
-    double *room = model_case_room(OP(encoder_memory)(&shape, s.c.n, 1), sizeof *room), *c = coefficients_of(&s);
+    double *room = model_case_room(encoder_memory(&shape, s.c.n, 1), sizeof *room), *c = coefficients_of(&s);
     struct params table = {0}; /* the encoder's entries come first */
     struct encoder_params encoder;
     smurf_encoder_params(&shape, &table, &encoder);
@@ -205,9 +205,8 @@ static void test_input(void **state)
                 x[j * d + i] = s.c.slab[encoder.embedding + s.c.type[j] * d + i] + (i % 2 ? cos(phase) : sin(phase));
             }
     struct batch batch = model_case_batch(&s.c);
-    const double *h = OP(layers_forward)(&once, &shape, &encoder, s.c.slab, &batch.input, x, room);
-    OP(linear_forward)
-    (s.c.n, d, 3 * d, h, s.c.slab + at(&s, STATE), s.c.slab + at(&s, STATE_BIAS), raw);
+    const double *h = layers_forward(&once, &shape, &encoder, s.c.slab, &batch.input, x, room);
+    linear_forward(s.c.n, d, 3 * d, h, s.c.slab + at(&s, STATE), s.c.slab + at(&s, STATE_BIAS), raw);
     for (size_t i = 0; i < s.c.n * 3 * d; i++)
         raw[i] = i % (3 * d) < 2 * d ? 0.5 * raw[i] * erfc(-raw[i] / sqrt(2)) : log1p(exp(raw[i]));
     check_values("coefficients", c, raw, s.c.n * 3 * d, 1e-12);

@@ -107,7 +107,7 @@ static inline void model_case_init(struct model_case *c, const struct encoder_sh
                              .config = {.objective = {.param = param, .points = 6, .sigma = {0.3}, .sigmas = 1},
                                         .alpha = 1.7,
                                         .smoothing = 0.1}};
-    OP(model_init)(&c->model, &OP(model_smurf), shape, param);
+    model_init(&c->model, &OP(model_smurf), shape, param);
     model_case_start(c, seed);
     smurf_gauss_legendre(c->config.objective.points, c->config.objective.node, c->config.objective.weight);
     for (size_t s = 0; s < sequences; s++) n += length[s];

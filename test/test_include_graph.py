@@ -63,6 +63,21 @@ class IncludeGraph(unittest.TestCase):
         folders = {os.path.relpath(path, os.path.join(ROOT, "src")).split(os.sep)[0] for path in files("src")}
         self.assertEqual(folders - set(NEEDS), set())
 
+    def test_files_compiled_twice_say_so(self):
+        """The sources that src/meson.build compiles for float and for double begin with the same line, and no others."""
+        with open(os.path.join(ROOT, "src", "meson.build"), encoding="utf-8") as text:
+            build = text.read()
+        twice = set()
+        for name in ("real_sources", "fast_sources", "vector_sources"):
+            twice.update(re.findall(r"'(.*?)'", re.search(rf"^{name} = files\((.*?)\)", build, re.M | re.S).group(1)))
+        self.assertTrue(twice)
+        marked = set()
+        for path in files("src"):
+            with open(path, encoding="utf-8") as text:
+                if text.readline() == "/* Compiled twice, for float and for double: see op/op.h. */\n":
+                    marked.add(os.path.relpath(path, os.path.join(ROOT, "src")))
+        self.assertEqual(marked, twice)
+
     def test_command_uses_the_public_header_only(self):
         self.check("cli", lambda path, quoted, name:
                    name in ("smurf.h", "code.h") or os.path.exists(os.path.join(ROOT, "cli", name)) if quoted

@@ -70,7 +70,7 @@ static void test_factors(void **state)
             for (size_t n = 0; n <= 300; n += n < 40 ? 1 : 37) {
                 struct op_dropout dropout = {rates[r], 3 + f};
                 for (size_t i = 0; i < 320; i++) out[i] = -1;
-                OP(dropout_factors)(&run, dropout, firsts[f], out, n);
+                dropout_factors(&run, dropout, firsts[f], out, n);
                 for (size_t i = 0; i < 320; i++)
                     if (out[i] != (i < n ? (real)plain_factor(&run, dropout, firsts[f] + i) : -1))
                         fail_msg("rate %g, %zu factors from %llu: factor %zu is %g", rates[r], n,
@@ -88,9 +88,9 @@ static void test_tile(void **state)
         for (size_t columns = 1; columns <= LD; columns++) {
             real tile[9 * LD + 1], row[LD];
             for (size_t i = 0; i < 9 * LD + 1; i++) tile[i] = -1;
-            OP(dropout_tile)(&run, dropout, 4096, 1 << 20, rows, columns, tile, LD);
+            dropout_tile(&run, dropout, 4096, 1 << 20, rows, columns, tile, LD);
             for (size_t r = 0; r < rows; r++) {
-                OP(dropout_factors)(&run, dropout, 4096 + (r << 20), row, columns);
+                dropout_factors(&run, dropout, 4096 + (r << 20), row, columns);
                 assert_memory_equal(tile + r * LD, row, columns * sizeof *row);
                 assert_true(columns == LD || tile[r * LD + columns] == -1);
             }
@@ -110,7 +110,7 @@ static void test_mask_statistics(void **state)
     real *mask[5];
     for (int m = 0; m < 5; m++) {
         mask[m] = reserve(N, sizeof(real));
-        OP(dropout_factors)(&runs[m], (struct op_dropout){rate, places[m]}, 0, mask[m], N);
+        dropout_factors(&runs[m], (struct op_dropout){rate, places[m]}, 0, mask[m], N);
         double mean = 0, both = 0;
         for (size_t i = 0; i < N; i++) {
             mean += (double)mask[m][i] / N;
@@ -160,19 +160,18 @@ static void batch_free(struct batch *b)
 
 static void run_forward(struct batch *b)
 {
-    real *scratch = reserve(OP(attention_scratch)(b->heads, b->width, b->run.threads), sizeof *scratch);
-    OP(attention_forward)
-    (&b->run, &b->rows, b->heads, b->width, b->dropout, b->q, b->k, b->v, b->result[OUT], b->result[LSE], scratch);
+    real *scratch = reserve(attention_scratch(b->heads, b->width, b->run.threads), sizeof *scratch);
+    attention_forward(&b->run, &b->rows, b->heads, b->width, b->dropout, b->q, b->k, b->v, b->result[OUT],
+                      b->result[LSE], scratch);
     free(scratch);
 }
 
 static void run_backward(struct batch *b)
 {
-    real *scratch = reserve(OP(attention_scratch)(b->heads, b->width, b->run.threads), sizeof *scratch);
+    real *scratch = reserve(attention_scratch(b->heads, b->width, b->run.threads), sizeof *scratch);
     real *delta = reserve(b->n * b->heads, sizeof *delta);
-    OP(attention_backward)
-    (&b->run, &b->rows, b->heads, b->width, b->dropout, b->q, b->k, b->v, b->result[OUT], b->result[LSE], b->dout,
-     b->result[DQ], b->result[DK], b->result[DV], delta, scratch);
+    attention_backward(&b->run, &b->rows, b->heads, b->width, b->dropout, b->q, b->k, b->v, b->result[OUT],
+                       b->result[LSE], b->dout, b->result[DQ], b->result[DK], b->result[DV], delta, scratch);
     free(scratch), free(delta);
 }
 
@@ -408,8 +407,8 @@ static void test_large_scores(void **state)
 static void test_very_long(void **state)
 {
     (void)state;
-    assert_true(OP(attention_scratch)(8, 128, 1) <= 1 << 17);
-    assert_true(OP(attention_scratch)(8, 128, 5) == 5 * OP(attention_scratch)(8, 128, 1));
+    assert_true(attention_scratch(8, 128, 1) <= 1 << 17);
+    assert_true(attention_scratch(8, 128, 5) == 5 * attention_scratch(8, 128, 1));
     const size_t n = 20000;
     struct batch b = batch_new(1, &n, 1, 4, 0);
     run_forward(&b);

@@ -61,7 +61,7 @@ static smurf_model *by_hand(const smurf_settings *settings, const smurf_data *tr
     if (smurf_trainer_new(&t, settings, train, selecting, &err)) fail_msg("%s", err.message);
     while (!smurf_trainer_done(t)) assert_int_equal(smurf_trainer_epoch(t, &epoch, &err), SMURF_OK);
     assert_int_equal(smurf_trainer_model(t, &model, &err), SMURF_OK);
-    assert_int_equal(smurf_model_calibrate(model, calibrating, train, 1, settings->seed, 1, &err), SMURF_OK);
+    assert_int_equal(smurf_model_calibrate(model, calibrating, train, 1, settings->seed, 1, NULL, NULL, &err), SMURF_OK);
     smurf_trainer_free(t);
     smurf_data_free(selecting);
     smurf_data_free(calibrating);

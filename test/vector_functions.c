@@ -1,7 +1,7 @@
 /*
- * vector_functions.c - see vector_functions.h. Compiled as the hot loops are: with -ffast-math, where the compiler calls
- * the vector functions of libmvec, or with SMURF_VECTOR, where it has those of op/vector.h. VECTOR names the generation
- * of processors that the flags are for.
+ * vector_functions.c - see vector_functions.h. Compiled as the hot loops are: with -ffast-math, where the compiler
+ * calls the vector functions of libmvec, or with SMURF_VECTOR, where it has those of op/vector.h. VECTOR names the
+ * generation of processors that the flags are for.
  */
 #include "vector_functions.h"
 
@@ -52,11 +52,11 @@ LOOP(sin, sin_real(x[i]))
 LOOP(cos, cos_real(x[i]))
 LOOP(softplus, intensity_at(x[i]).lambda)
 LOOP(logistic, intensity_at(x[i]).q)
-FUNCTION(gelu, { OP(activation_forward)(ACTIVATION_GELU, BLOCK, x, y); })
+FUNCTION(gelu, { activation_forward(ACTIVATION_GELU, BLOCK, x, y); })
 FUNCTION(gelu_slope, {
     real again[BLOCK];
     for (size_t i = 0; i < BLOCK; i++) y[i] = 1;
-    OP(activation_backward)(ACTIVATION_GELU, BLOCK, x, y, again);
+    activation_backward(ACTIVATION_GELU, BLOCK, x, y, again);
 })
 #if SMURF_REAL == 64
 LOOP(law_softplus, softplus(x[i]))

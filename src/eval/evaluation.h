@@ -69,7 +69,7 @@ struct evaluation {
     bool misses;              /* the law still missed unseen gaps after it was calibrated */
     const smurf_epoch *epoch; /* (epochs) of training, for its curves; may be NULL */
     size_t epochs;
-    char model_about[256]; /* "mle on log time, 3 layers, 64 wide, 166,000 parameters" */
+    char model_about[256]; /* objective, scale, layers, width and parameters, in one line */
     char data_about[256];  /* "stackoverflow/test: 1,326 sequences, 95,907 gaps" */
     struct arena text;     /* of the names and epochs */
 };

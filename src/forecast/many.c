@@ -8,7 +8,7 @@
  */
 #include "forecast/answer.h"
 
-#include "base/error.h"
+#include "base/sized.h"
 #include "base/progress.h"
 #include "base/threads.h"
 #include "data/data.h"
@@ -41,9 +41,11 @@ struct many {
     struct progress progress;
 };
 
-void smurf_many_config_init(smurf_many_config *config)
+static const smurf_many_config defaults = {.size = sizeof defaults};
+
+void smurf_many_config_init_sized(smurf_many_config *config, size_t size)
 {
-    *config = (smurf_many_config){.size = sizeof *config};
+    smurf_sized_init(config, size, &defaults, sizeof defaults);
 }
 
 /* ---- Making ---------------------------------------------------------------------------------- */
@@ -198,9 +200,9 @@ smurf_status smurf_forecast_many(const smurf_model *model, const smurf_data *dat
 {
     struct many m = {.model = model, .data = data};
     size_t failed = SIZE_MAX;
-    smurf_many_config_init(&m.c);
-    if (given) memcpy(&m.c, given, given->size < sizeof m.c ? given->size : sizeof m.c);
-    smurf_status status = smurf_question_take(&m.q, question, model, err);
+    m.c = defaults;
+    smurf_status status = smurf_sized_take(&m.c, sizeof m.c, given, "smurf_many_config", err);
+    if (!status) status = smurf_question_take(&m.q, question, model, err);
     if (!status) status = check(&m, err);
     if (!status) status = make(&m, err);
     smurf_serial_enter();

@@ -23,7 +23,7 @@ struct smurf_settings {
     int score;       /* 1: the head is the score itself, with no intensity behind it */
     smurf_scale_kind scale;
     /* the objective */
-    char objective[16];         /* "dsm", "sm", "wsm", "mle" */
+    char objective[16];         /* a name of OBJECTIVES (objective.h) */
     size_t points;              /* dsm: perturbations of each event */
     size_t nodes;               /* mle: nodes of the quadrature */
     double sigma[SMURF_SIGMAS]; /* dsm: noise, on the scaled axis; unused ones are 0 */

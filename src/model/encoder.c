@@ -1,3 +1,4 @@
+/* Compiled twice, for float and for double: see op/op.h. */
 /*
  * encoder.c - see encoder.h.
  *
@@ -75,11 +76,11 @@ static size_t lay_out(struct memory *m, const struct encoder_shape *s, size_t n,
     m->dv = op_take(&w, n * hw);
     m->dout = op_take(&w, n * hw);
     m->delta = op_take(&w, n * s->heads);
-    m->scratch = op_take(&w, OP(attention_scratch)(s->heads, s->head_width, threads));
+    m->scratch = op_take(&w, attention_scratch(s->heads, s->head_width, threads));
     return op_taken(&w);
 }
 
-size_t OP(encoder_memory)(const struct encoder_shape *shape, size_t n, int threads)
+size_t encoder_memory(const struct encoder_shape *shape, size_t n, int threads)
 {
     struct memory m;
     return lay_out(&m, shape, n, threads, NULL);
@@ -124,7 +125,7 @@ static void drop_rows(const struct pass *p, struct op_dropout drop, size_t i0, s
     for (size_t i = 0; i < n; i += rows)
         for (size_t k = 0; k < d; k += columns) {
             size_t r = n - i < rows ? n - i : rows, c = d - k < columns ? d - k : columns;
-            OP(dropout_tile)(p->run, drop, (i0 + i) * stride + k, stride, r, c, factor, c);
+            dropout_tile(p->run, drop, (i0 + i) * stride + k, stride, r, c, factor, c);
             scale_rows(r, c, factor, x + i * d + k, d);
             if (also) scale_rows(r, c, factor, also + i * d + k, d);
         }
@@ -146,9 +147,9 @@ static void project_rows(const struct pass *p, size_t layer, size_t i0, size_t n
         for (size_t i = 0; i < n * d; i++) in[i] = x[i] + p->m->z[i0 * d + i];
     else
         memcpy(in, x, n * d * sizeof *in);
-    OP(linear_forward)(n, d, hw, in, p->slab + e->query, NULL, a->q + i0 * hw);
-    OP(linear_forward)(n, d, hw, in, p->slab + e->key, NULL, a->k + i0 * hw);
-    OP(linear_forward)(n, d, hw, in, p->slab + e->value, NULL, a->v + i0 * hw);
+    linear_forward(n, d, hw, in, p->slab + e->query, NULL, a->q + i0 * hw);
+    linear_forward(n, d, hw, in, p->slab + e->key, NULL, a->k + i0 * hw);
+    linear_forward(n, d, hw, in, p->slab + e->value, NULL, a->v + i0 * hw);
 }
 
 /* From attention's output to the layer's, rows i0 .. i0+n-1 of x. */
@@ -158,18 +159,18 @@ static void finish_rows(const struct pass *p, size_t layer, size_t i0, size_t n)
     struct layer_memory *a = &p->m->layer[layer];
     size_t d = p->s->width, hw = p->s->heads * p->s->head_width, inner = p->s->inner;
     real *s1 = a->s1 + i0 * d, *x1 = a->x1 + i0 * d, *s2 = a->s2 + i0 * d, *g = p->m->g + i0 * inner;
-    OP(linear_forward)(n, hw, d, a->o + i0 * hw, p->slab + e->out, p->slab + e->out_bias, s1);
+    linear_forward(n, hw, d, a->o + i0 * hw, p->slab + e->out, p->slab + e->out_bias, s1);
     drop_rows(p, drop_of(p, layer, DROP_OUT), i0, n, d, s1, NULL);
     add_rows(n * d, a->in + i0 * d, s1);
-    OP(norm_forward)(n, d, NORM_EPS, s1, p->slab + e->gain1, p->slab + e->bias1, x1);
+    norm_forward(n, d, NORM_EPS, s1, p->slab + e->gain1, p->slab + e->bias1, x1);
 
-    OP(linear_forward)(n, d, inner, x1, p->slab + e->inner, p->slab + e->inner_bias, a->f + i0 * inner);
-    OP(activation_forward)(p->s->activation, n * inner, a->f + i0 * inner, g);
+    linear_forward(n, d, inner, x1, p->slab + e->inner, p->slab + e->inner_bias, a->f + i0 * inner);
+    activation_forward(p->s->activation, n * inner, a->f + i0 * inner, g);
     drop_rows(p, drop_of(p, layer, DROP_INNER), i0, n, inner, g, NULL);
-    OP(linear_forward)(n, inner, d, g, p->slab + e->outer, p->slab + e->outer_bias, s2);
+    linear_forward(n, inner, d, g, p->slab + e->outer, p->slab + e->outer_bias, s2);
     drop_rows(p, drop_of(p, layer, DROP_OUTER), i0, n, d, s2, NULL);
     add_rows(n * d, x1, s2);
-    OP(norm_forward)(n, d, NORM_EPS, s2, p->slab + e->gain2, p->slab + e->bias2, p->m->x + i0 * d);
+    norm_forward(n, d, NORM_EPS, s2, p->slab + e->gain2, p->slab + e->bias2, p->m->x + i0 * d);
 }
 
 /* ---- Forward --------------------------------------------------------------------------------- */
@@ -178,11 +179,11 @@ static void start_rows(const struct pass *p, const struct encoder_input *input, 
 {
     size_t d = p->s->width;
     real *x = p->m->x + i0 * d;
-    OP(temporal_forward)(n, d, input->time + i0, p->m->z + i0 * d);
-    OP(embed_forward)(n, d, input->type + i0, p->slab + p->at->embedding, x);
-    if (p->s->gap_feature) OP(gap_feature_forward)
-    (n, d, GAP_UNITS, (const real *)input->gap + i0, p->slab + p->at->gap_v, p->slab + p->at->gap_c,
-     p->slab + p->at->gap_table, p->m->gap_h + i0 * GAP_UNITS, x);
+    temporal_forward(n, d, input->time + i0, p->m->z + i0 * d);
+    embed_forward(n, d, input->type + i0, p->slab + p->at->embedding, x);
+    if (p->s->gap_feature)
+        gap_feature_forward(n, d, GAP_UNITS, (const real *)input->gap + i0, p->slab + p->at->gap_v,
+                            p->slab + p->at->gap_c, p->slab + p->at->gap_table, p->m->gap_h + i0 * GAP_UNITS, x);
 }
 
 /* All layers; the first one's input is x, or what becomes of the events where x is NULL. */
@@ -204,16 +205,16 @@ static const real *all_layers(const struct pass *p, const struct encoder_input *
             if (l < shape->layers) project_rows(p, l, i0, n, in + i0 * d);
         }
         if (op_stopped(p->run)) break;
-        if (l < shape->layers) OP(attention_forward)
-        (p->run, &input->rows, shape->heads, shape->head_width, drop_of(p, l, DROP_ATTENTION), m->layer[l].q,
-         m->layer[l].k, m->layer[l].v, m->layer[l].o, m->layer[l].lse, m->scratch);
+        if (l < shape->layers)
+            attention_forward(p->run, &input->rows, shape->heads, shape->head_width, drop_of(p, l, DROP_ATTENTION),
+                              m->layer[l].q, m->layer[l].k, m->layer[l].v, m->layer[l].o, m->layer[l].lse, m->scratch);
     }
     return m->x;
 }
 
-const real *OP(encoder_forward)(const struct op_run *run, const struct encoder_shape *shape,
-                                const struct encoder_params *at, const real *slab, const struct encoder_input *input,
-                                real *memory)
+const real *encoder_forward(const struct op_run *run, const struct encoder_shape *shape,
+                            const struct encoder_params *at, const real *slab, const struct encoder_input *input,
+                            real *memory)
 {
     struct memory m;
     lay_out(&m, shape, input->n, run->threads, memory);
@@ -221,9 +222,8 @@ const real *OP(encoder_forward)(const struct op_run *run, const struct encoder_s
     return all_layers(&p, input, NULL);
 }
 
-const real *OP(layers_forward)(const struct op_run *run, const struct encoder_shape *shape,
-                               const struct encoder_params *at, const real *slab, const struct encoder_input *input,
-                               const real *x, real *memory)
+const real *layers_forward(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
+                           const real *slab, const struct encoder_input *input, const real *x, real *memory)
 {
     struct memory m;
     lay_out(&m, shape, input->n, run->threads, memory);
@@ -243,19 +243,19 @@ static void unfinish_rows(const struct pass *p, size_t layer, size_t i0, size_t 
     real *dx1 = m->dx1 + i0 * d, *ds1 = m->ds1 + i0 * d, *dy1 = m->dy1 + i0 * d, *dy2 = m->dy2 + i0 * d;
     real *df = m->df + i0 * inner, *g = m->g + i0 * inner;
 
-    OP(norm_backward)(n, d, NORM_EPS, a->s2 + i0 * d, p->slab + e->gain2, m->dx + i0 * d, dx1); /* gradient of s2 */
+    norm_backward(n, d, NORM_EPS, a->s2 + i0 * d, p->slab + e->gain2, m->dx + i0 * d, dx1); /* gradient of s2 */
     memcpy(dy2, dx1, n * d * sizeof *dy2);
     drop_rows(p, drop_of(p, layer, DROP_OUTER), i0, n, d, dy2, NULL);
-    OP(linear_backward)(n, inner, d, dy2, p->slab + e->outer, 0, df);
+    linear_backward(n, inner, d, dy2, p->slab + e->outer, 0, df);
     /* g is again the input of the outer map. */
-    OP(activation_backward)(p->s->activation, n * inner, a->f + i0 * inner, df, g);
+    activation_backward(p->s->activation, n * inner, a->f + i0 * inner, df, g);
     drop_rows(p, drop_of(p, layer, DROP_INNER), i0, n, inner, df, g);
-    OP(linear_backward)(n, d, inner, df, p->slab + e->inner, 1, dx1); /* now the gradient of x1 */
+    linear_backward(n, d, inner, df, p->slab + e->inner, 1, dx1); /* now the gradient of x1 */
 
-    OP(norm_backward)(n, d, NORM_EPS, a->s1 + i0 * d, p->slab + e->gain1, dx1, ds1);
+    norm_backward(n, d, NORM_EPS, a->s1 + i0 * d, p->slab + e->gain1, dx1, ds1);
     memcpy(dy1, ds1, n * d * sizeof *dy1);
     drop_rows(p, drop_of(p, layer, DROP_OUT), i0, n, d, dy1, NULL);
-    OP(linear_backward)(n, hw, d, dy1, p->slab + e->out, 0, m->dout + i0 * hw);
+    linear_backward(n, hw, d, dy1, p->slab + e->out, 0, m->dout + i0 * hw);
 }
 
 /* From the gradients of queries, keys and values to that of the layer's input: into dnext. */
@@ -266,9 +266,9 @@ static void unproject_rows(const struct pass *p, size_t layer, size_t i0, size_t
     size_t d = p->s->width, hw = p->s->heads * p->s->head_width;
     real *dx = dnext + i0 * d;
     memcpy(dx, m->ds1 + i0 * d, n * d * sizeof *dx);
-    OP(linear_backward)(n, d, hw, m->dq + i0 * hw, p->slab + e->query, 1, dx);
-    OP(linear_backward)(n, d, hw, m->dk + i0 * hw, p->slab + e->key, 1, dx);
-    OP(linear_backward)(n, d, hw, m->dv + i0 * hw, p->slab + e->value, 1, dx);
+    linear_backward(n, d, hw, m->dq + i0 * hw, p->slab + e->query, 1, dx);
+    linear_backward(n, d, hw, m->dk + i0 * hw, p->slab + e->key, 1, dx);
+    linear_backward(n, d, hw, m->dv + i0 * hw, p->slab + e->value, 1, dx);
 }
 
 /* One gradient of a linear map, as work to be cut into blocks of outputs. */
@@ -299,9 +299,9 @@ static void norm_gradients(const struct pass *p, size_t layer, int which, real *
     const struct memory *m = p->m;
     const struct layer_memory *a = &m->layer[layer];
     if (which == 0)
-        OP(norm_gradient)(p->n, p->s->width, NORM_EPS, a->s1, m->dx1, grad + e->gain1, grad + e->bias1);
+        norm_gradient(p->n, p->s->width, NORM_EPS, a->s1, m->dx1, grad + e->gain1, grad + e->bias1);
     else
-        OP(norm_gradient)(p->n, p->s->width, NORM_EPS, a->s2, m->dx, grad + e->gain2, grad + e->bias2);
+        norm_gradient(p->n, p->s->width, NORM_EPS, a->s2, m->dx, grad + e->gain2, grad + e->bias2);
 }
 
 /* All that is summed over rows, and the rows' way to the layer below, side by side: none depends on another. */
@@ -324,13 +324,13 @@ static void gradients(const struct pass *p, size_t layer, real *grad, real *dnex
             size_t b = i - 2 - chunks, w = 0;
             while (b >= blocks[w + 1]) w++;
             size_t from = (b - blocks[w]) * BLOCK, to = from + BLOCK < work[w].out ? from + BLOCK : work[w].out;
-            OP(linear_gradient)(p->n, work[w].in, work[w].out, work[w].x, work[w].dy, from, to, work[w].dw, work[w].db);
+            linear_gradient(p->n, work[w].in, work[w].out, work[w].x, work[w].dy, from, to, work[w].dw, work[w].db);
         }
     }
 }
 
-real *OP(layers_backward)(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
-                          const real *slab, const struct encoder_input *input, real *memory, real *dh, real *grad)
+real *layers_backward(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
+                      const real *slab, const struct encoder_input *input, real *memory, real *dh, real *grad)
 {
     struct memory m;
     lay_out(&m, shape, input->n, run->threads, memory);
@@ -345,9 +345,9 @@ real *OP(layers_backward)(const struct op_run *run, const struct encoder_shape *
             if (!op_stopped(run)) unfinish_rows(&p, l, i0, i1 - i0);
         }
         if (op_stopped(run)) break;
-        OP(attention_backward)
-        (run, &input->rows, shape->heads, shape->head_width, drop_of(&p, l, DROP_ATTENTION), m.layer[l].q, m.layer[l].k,
-         m.layer[l].v, m.layer[l].o, m.layer[l].lse, m.dout, m.dq, m.dk, m.dv, m.delta, m.scratch);
+        attention_backward(run, &input->rows, shape->heads, shape->head_width, drop_of(&p, l, DROP_ATTENTION),
+                           m.layer[l].q, m.layer[l].k, m.layer[l].v, m.layer[l].o, m.layer[l].lse, m.dout, m.dq, m.dk,
+                           m.dv, m.delta, m.scratch);
         gradients(&p, l, grad, other);
         real *swap = m.dx;
         m.dx = other;
@@ -356,17 +356,16 @@ real *OP(layers_backward)(const struct op_run *run, const struct encoder_shape *
     return m.dx;
 }
 
-void OP(encoder_backward)(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
-                          const real *slab, const struct encoder_input *input, real *memory, real *dh, real *grad)
+void encoder_backward(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
+                      const real *slab, const struct encoder_input *input, real *memory, real *dh, real *grad)
 {
-    const real *dx = OP(layers_backward)(run, shape, at, slab, input, memory, dh, grad);
-    OP(embed_gradient)(input->n, shape->width, input->type, dx, grad + at->embedding);
+    const real *dx = layers_backward(run, shape, at, slab, input, memory, dh, grad);
+    embed_gradient(input->n, shape->width, input->type, dx, grad + at->embedding);
     if (shape->gap_feature) {
         struct memory m;
         real dgap[GAP_UNITS];
         lay_out(&m, shape, input->n, run->threads, memory);
-        OP(gap_feature_gradient)
-        (input->n, shape->width, GAP_UNITS, input->gap, slab + at->gap_table, m.gap_h, dx, grad + at->gap_v,
-         grad + at->gap_c, grad + at->gap_table, dgap);
+        gap_feature_gradient(input->n, shape->width, GAP_UNITS, input->gap, slab + at->gap_table, m.gap_h, dx,
+                             grad + at->gap_v, grad + at->gap_c, grad + at->gap_table, dgap);
     }
 }

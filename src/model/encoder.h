@@ -15,6 +15,13 @@
 #include "op/activation.h"
 #include "op/op.h"
 
+/* Names as calls use them. */
+#define encoder_memory   OP(encoder_memory)
+#define encoder_forward  OP(encoder_forward)
+#define encoder_backward OP(encoder_backward)
+#define layers_forward   OP(layers_forward)
+#define layers_backward  OP(layers_backward)
+
 enum { GAP_UNITS = 16, LAYERS_MOST = 24 };
 /* How work is cut: rows of a chunk at least, outputs of a block of a weight's gradient, factors of dropout at once. */
 enum { ENCODER_CHUNK = 36, ENCODER_BLOCK = 32, ENCODER_FACTORS = 2048 };
@@ -53,23 +60,22 @@ struct encoder_input {
 };
 
 /* Reals of memory that a forward and backward pass over up to n events need (forward alone: less). */
-size_t OP(encoder_memory)(const struct encoder_shape *shape, size_t n, int threads);
+size_t encoder_memory(const struct encoder_shape *shape, size_t n, int threads);
 
 /* h (n x width) is returned, in `memory`, which must stay untouched until the backward pass. */
-const real *OP(encoder_forward)(const struct op_run *run, const struct encoder_shape *shape,
-                                const struct encoder_params *at, const real *slab, const struct encoder_input *input,
-                                real *memory);
+const real *encoder_forward(const struct op_run *run, const struct encoder_shape *shape,
+                            const struct encoder_params *at, const real *slab, const struct encoder_input *input,
+                            real *memory);
 /* dh (n x width) is used up; gradients are added to grad (a slab). */
-void OP(encoder_backward)(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
-                          const real *slab, const struct encoder_input *input, real *memory, real *dh, real *grad);
+void encoder_backward(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
+                      const real *slab, const struct encoder_input *input, real *memory, real *dh, real *grad);
 
 /* The layers alone, for models that see events in another way: x (n x width) goes in as it is, and z(t) is not added
    anywhere. Of the input only rows and n are looked at, of the parameters the layers'. */
-const real *OP(layers_forward)(const struct op_run *run, const struct encoder_shape *shape,
-                               const struct encoder_params *at, const real *slab, const struct encoder_input *input,
-                               const real *x, real *memory);
+const real *layers_forward(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
+                           const real *slab, const struct encoder_input *input, const real *x, real *memory);
 /* The gradient of x is returned, in `memory` or in place of dh. */
-real *OP(layers_backward)(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
-                          const real *slab, const struct encoder_input *input, real *memory, real *dh, real *grad);
+real *layers_backward(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
+                      const real *slab, const struct encoder_input *input, real *memory, real *dh, real *grad);
 
 #endif

@@ -1,3 +1,4 @@
+/* Compiled twice, for float and for double: see op/op.h. */
 /* head.c - see head.h. Compiled with -ffast-math for the vector tanh of libmvec. */
 #include "model/head.h"
 
@@ -11,17 +12,17 @@ static void tanh_all(size_t n, real *x)
     for (size_t i = 0; i < n; i++) x[i] = tanh_real(x[i]);
 }
 
-void OP(head_forward)(const struct head_params *at, const real *slab, size_t width, size_t i0, size_t n, const real *h,
-                      const struct head_coefficients *out)
+void head_forward(const struct head_params *at, const real *slab, size_t width, size_t i0, size_t n, const real *h,
+                  const struct head_coefficients *out)
 {
     size_t half = width / 2;
     real *a = (real *)out->a + i0 * width, *b = (real *)out->b + i0 * width;
     real *type_a = (real *)out->type_a + i0 * half, *type_b = (real *)out->type_b + i0 * half;
     h += i0 * width;
-    OP(linear_forward)(n, width, width, h, slab + at->a, slab + at->a_bias, a);
-    OP(linear_forward)(n, width, width, h, slab + at->b, slab + at->b_bias, b);
-    OP(linear_forward)(n, width, half, h, slab + at->type_a, slab + at->type_a_bias, type_a);
-    OP(linear_forward)(n, width, half, h, slab + at->type_b, slab + at->type_b_bias, type_b);
+    linear_forward(n, width, width, h, slab + at->a, slab + at->a_bias, a);
+    linear_forward(n, width, width, h, slab + at->b, slab + at->b_bias, b);
+    linear_forward(n, width, half, h, slab + at->type_a, slab + at->type_a_bias, type_a);
+    linear_forward(n, width, half, h, slab + at->type_b, slab + at->type_b_bias, type_b);
     tanh_all(n * width, a);
     tanh_all(n * half, type_a);
 }
@@ -31,8 +32,8 @@ static void through_tanh(size_t n, const real *a, real *da)
     for (size_t i = 0; i < n; i++) da[i] *= 1 - a[i] * a[i];
 }
 
-void OP(head_backward)(const struct head_params *at, const real *slab, size_t width, size_t i0, size_t n,
-                       const struct head_coefficients *c, const struct head_coefficients *d, real *dh)
+void head_backward(const struct head_params *at, const real *slab, size_t width, size_t i0, size_t n,
+                   const struct head_coefficients *c, const struct head_coefficients *d, real *dh)
 {
     size_t half = width / 2;
     real *da = (real *)d->a + i0 * width, *type_da = (real *)d->type_a + i0 * half;
@@ -40,14 +41,14 @@ void OP(head_backward)(const struct head_params *at, const real *slab, size_t wi
     dh += i0 * width;
     through_tanh(n * width, (const real *)c->a + i0 * width, da);
     through_tanh(n * half, (const real *)c->type_a + i0 * half, type_da);
-    OP(linear_backward)(n, width, width, da, slab + at->a, 0, dh);
-    OP(linear_backward)(n, width, width, db, slab + at->b, 1, dh);
-    OP(linear_backward)(n, width, half, type_da, slab + at->type_a, 1, dh);
-    OP(linear_backward)(n, width, half, type_db, slab + at->type_b, 1, dh);
+    linear_backward(n, width, width, da, slab + at->a, 0, dh);
+    linear_backward(n, width, width, db, slab + at->b, 1, dh);
+    linear_backward(n, width, half, type_da, slab + at->type_a, 1, dh);
+    linear_backward(n, width, half, type_db, slab + at->type_b, 1, dh);
 }
 
-void OP(head_gradient)(const struct head_params *at, size_t width, size_t n, int which, const real *h,
-                       const struct head_coefficients *d, real *grad)
+void head_gradient(const struct head_params *at, size_t width, size_t n, int which, const real *h,
+                   const struct head_coefficients *d, real *grad)
 {
     size_t half = width / 2;
     const struct {
@@ -57,6 +58,6 @@ void OP(head_gradient)(const struct head_params *at, size_t width, size_t n, int
                 {d->b, width, at->b, at->b_bias},
                 {d->type_a, half, at->type_a, at->type_a_bias},
                 {d->type_b, half, at->type_b, at->type_b_bias}};
-    OP(linear_gradient)
-    (n, width, map[which].out, h, map[which].dy, 0, map[which].out, grad + map[which].w, grad + map[which].bias);
+    linear_gradient(n, width, map[which].out, h, map[which].dy, 0, map[which].out, grad + map[which].w,
+                    grad + map[which].bias);
 }

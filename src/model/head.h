@@ -9,6 +9,11 @@
 #include "model/params.h"
 #include "op/op.h"
 
+/* Names as calls use them. */
+#define head_forward  OP(head_forward)
+#define head_backward OP(head_backward)
+#define head_gradient OP(head_gradient)
+
 /* What u(tau) of the gap head stands for. */
 enum parametrisation { PARAM_INTENSITY, PARAM_SCORE };
 
@@ -29,13 +34,13 @@ struct head_coefficients {
 };
 
 /* Rows i0 .. i0+n-1 of everything. */
-void OP(head_forward)(const struct head_params *at, const real *slab, size_t width, size_t i0, size_t n, const real *h,
-                      const struct head_coefficients *out);
+void head_forward(const struct head_params *at, const real *slab, size_t width, size_t i0, size_t n, const real *h,
+                  const struct head_coefficients *out);
 /* d: gradients of the coefficients; those of a become those before the tanh. dh rows are overwritten. */
-void OP(head_backward)(const struct head_params *at, const real *slab, size_t width, size_t i0, size_t n,
-                       const struct head_coefficients *c, const struct head_coefficients *d, real *dh);
+void head_backward(const struct head_params *at, const real *slab, size_t width, size_t i0, size_t n,
+                   const struct head_coefficients *c, const struct head_coefficients *d, real *dh);
 /* Gradients of the four maps, added to grad; `which` of 0..3 is one of them, to run side by side. */
-void OP(head_gradient)(const struct head_params *at, size_t width, size_t n, int which, const real *h,
-                       const struct head_coefficients *d, real *grad);
+void head_gradient(const struct head_params *at, size_t width, size_t n, int which, const real *h,
+                   const struct head_coefficients *d, real *grad);
 
 #endif

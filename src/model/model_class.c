@@ -1,3 +1,4 @@
+/* Compiled twice, for float and for double: see op/op.h. */
 /* model_class.c - the table of models, and parts that classes share. See model_class.h. */
 #include "model/model_class.h"
 
@@ -6,40 +7,40 @@
 #define MODEL_ADDRESS(name) &OP(model_##name),
 static const struct model_class *const classes[] = {MODELS(MODEL_ADDRESS) NULL};
 
-const struct model_class *OP(model_class_at)(size_t index)
+const struct model_class *model_class_at(size_t index)
 {
     return index < sizeof classes / sizeof *classes ? classes[index] : NULL;
 }
 
-const struct model_class *OP(model_class_named)(const char *name)
+const struct model_class *model_class_named(const char *name)
 {
     for (size_t i = 0; classes[i]; i++)
         if (strcmp(classes[i]->name, name) == 0) return classes[i];
     return NULL;
 }
 
-void OP(model_init)(struct model *model, const struct model_class *class, const struct encoder_shape *shape,
-                    enum parametrisation param)
+void model_init(struct model *model, const struct model_class *class, const struct encoder_shape *shape,
+                enum parametrisation param)
 {
     *model = (struct model){.class = class, .shape = *shape, .param = param};
     class->params(model);
 }
 
-size_t OP(model_law_memory)(const struct model *model)
+size_t model_law_memory(const struct model *model)
 {
     (void)model;
     return sizeof(struct model_law);
 }
 
-struct law OP(model_law)(const struct law_class *law, const struct model *model, const float *slab, const float *c,
-                         double low, double high, void *memory)
+struct law model_law_of(const struct law_class *law, const struct model *model, const float *slab, const float *c,
+                        double low, double high, void *memory)
 {
     struct model_law *self = memory;
     *self = (struct model_law){model, slab, c, (double *)(void *)(self + 1)};
     return (struct law){law, self, (uint32_t)model->shape.types, low, high};
 }
 
-void OP(model_type_shares)(const struct law *law, const double *y, double *out, size_t n)
+void model_type_shares(const struct law *law, const double *y, double *out, size_t n)
 {
     law->class->types(law->self, y, out, n);
     for (size_t i = 0; i < n; i++) {
@@ -49,7 +50,7 @@ void OP(model_type_shares)(const struct law *law, const double *y, double *out, 
     }
 }
 
-void OP(model_preset_published)(smurf_settings *settings)
+void model_preset_published(smurf_settings *settings)
 {
     settings->scale = SMURF_SCALE_MEAN;
     settings->gap_feature = 0;

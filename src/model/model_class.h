@@ -17,6 +17,15 @@
 #include "model/loss.h"
 #include "model/model.h"
 
+/* Names as calls use them. */
+#define model_class_at         OP(model_class_at)
+#define model_class_named      OP(model_class_named)
+#define model_init             OP(model_init)
+#define model_law_memory       OP(model_law_memory)
+#define model_law_of           OP(model_law_of)
+#define model_type_shares      OP(model_type_shares)
+#define model_preset_published OP(model_preset_published)
+
 #define MODELS(X) X(smurf) X(thp) X(sahp) X(nhp) X(nce)
 
 /* Most points that types are asked for at in one call. */
@@ -72,23 +81,23 @@ struct model_law {
 MODELS(MODEL_DECLARE)
 
 /* NULL past the last; NULL if there is none of that name. */
-const struct model_class *OP(model_class_at)(size_t index);
-const struct model_class *OP(model_class_named)(const char *name);
+const struct model_class *model_class_at(size_t index);
+const struct model_class *model_class_named(const char *name);
 
 /* Fills the table of a model for a shape. */
-void OP(model_init)(struct model *model, const struct model_class *class, const struct encoder_shape *shape,
-                    enum parametrisation param);
+void model_init(struct model *model, const struct model_class *class, const struct encoder_shape *shape,
+                enum parametrisation param);
 
 /* ---- Parts that classes share ------------------------------------------------------------------ */
 
 /* Bytes of a struct model_law with no work. */
-size_t OP(model_law_memory)(const struct model *model);
+size_t model_law_memory(const struct model *model);
 /* A law that is asked through a struct model_law. */
-struct law OP(model_law)(const struct law_class *law, const struct model *model, const float *slab, const float *c,
-                         double low, double high, void *memory);
+struct law model_law_of(const struct law_class *law, const struct model *model, const float *slab, const float *c,
+                        double low, double high, void *memory);
 /* Types as shares of the law's intensities. */
-void OP(model_type_shares)(const struct law *law, const double *y, double *out, size_t n);
+void model_type_shares(const struct law *law, const double *y, double *out, size_t n);
 /* The published models: mean time, events without the gap before them; the rest is as the default chooses. */
-void OP(model_preset_published)(smurf_settings *settings);
+void model_preset_published(smurf_settings *settings);
 
 #endif

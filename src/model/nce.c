@@ -1,3 +1,4 @@
+/* Compiled twice, for float and for double: see op/op.h. */
 /*
  * nce.c - NCE-TPP: THP intensities lambda_p, trained to tell events from noise instead of by likelihood.
  *
@@ -62,9 +63,9 @@ static void params(struct model *m)
     struct offsets *at = (void *)m->own;
     at->p.shape = m->shape;
     at->q.shape = noise_shape(m);
-    OP(thp_part_params)(&at->p, &m->params);
+    thp_part_params(&at->p, &m->params);
     size_t first = m->params.count;
-    OP(thp_part_params)(&at->q, &m->params);
+    thp_part_params(&at->q, &m->params);
     for (size_t i = first; i < m->params.count; i++) {
         struct param *entry = &m->params.entry[i];
         char name[sizeof entry->name];
@@ -94,11 +95,11 @@ struct work {
 static size_t lay_out(struct work *w, const struct model *m, const struct loss_config *config, size_t n, int threads,
                       real *base)
 {
-    *w = (struct work){.scratch_size = config ? OP(thp_scratch)(config) : 0};
+    *w = (struct work){.scratch_size = config ? thp_scratch(config) : 0};
     struct workspace all = {base, 0};
-    OP(thp_pass_take)(&w->p, &all, &offsets(m)->p, n, threads);
+    thp_pass_take(&w->p, &all, &offsets(m)->p, n, threads);
     if (!config) return op_taken(&all);
-    OP(thp_pass_take)(&w->q, &all, &offsets(m)->q, n, threads);
+    thp_pass_take(&w->q, &all, &offsets(m)->q, n, threads);
     w->scratch = op_take(&all, TARGET_CHUNKS * w->scratch_size);
     return op_taken(&all);
 }
@@ -118,7 +119,7 @@ static void forward(struct thp_pass *pass, const struct op_run *run, const struc
                     const struct encoder_input *input, bool backward)
 {
     pass->run = run, pass->config = config, pass->slab = slab, pass->input = input;
-    OP(thp_pass_forward)(pass, backward);
+    thp_pass_forward(pass, backward);
 }
 
 static void encode(const struct op_run *run, const struct model *m, const real *slab, const struct encoder_input *input,
@@ -129,7 +130,7 @@ static void encode(const struct op_run *run, const struct model *m, const real *
     lay_out(&w, m, NULL, input->n, run->threads, memory);
     forward(&w.p, run, NULL, slab, input, false);
     for (size_t i = 0; i < input->n; i++, out += types + 2) {
-        struct thp_head head = OP(thp_pass_head)(&w.p, i);
+        struct thp_head head = thp_pass_head(&w.p, i);
         memcpy(out, head.z, types * sizeof *out);
         out[types] = head.slope;
         out[types + 1] = head.beta;
@@ -166,7 +167,7 @@ static void draw_noise(const struct op_run *run, const struct thp_head *q, const
     smurf_random_init(&random, run->seed, run->step * 0x9E3779B97F4A7C15u ^ 0x6e636520647261u); /* "nce dra" */
     random.counter = t->id << 16;
     out->n = 0;
-    OP(thp_total)(q, ends, ends, 2);
+    thp_total(q, ends, ends, 2);
     double largest = fmax(ends[0], ends[1]), rate = STREAMS * largest;
     if (!(rate > 0 && t->gap > 0) || isinf(rate)) return;
     if (rate * t->gap > CANDIDATES_MEAN) rate = CANDIDATES_MEAN / t->gap;
@@ -175,7 +176,7 @@ static void draw_noise(const struct op_run *run, const struct thp_head *q, const
     for (double at = smurf_random_exponential(&random) / rate; at < t->gap && n < CANDIDATES_MOST;
          at += smurf_random_exponential(&random) / rate)
         out->tau[n++] = at;
-    OP(thp_total)(q, out->tau, total, n);
+    thp_total(q, out->tau, total, n);
     for (size_t i = 0; i < n; i++) {
         if (smurf_random_uniform(&random) * largest >= total[i]) continue;
         out->type[kept_n] = draw_type(q, out->tau[i], total[i], smurf_random_uniform(&random));
@@ -227,12 +228,12 @@ static void one_target(const struct work *w, size_t index, real *scratch, struct
 {
     const struct target *t = &w->batch->target[index];
     size_t at = t->row * w->p.part->shape.types;
-    double alpha = w->p.config->alpha, since = OP(thp_pass_since)(&w->p, t->row);
-    struct thp_head p = OP(thp_pass_head)(&w->p, t->row), q = OP(thp_pass_head)(&w->q, t->row);
+    double alpha = w->p.config->alpha, since = thp_pass_since(&w->p, t->row);
+    struct thp_head p = thp_pass_head(&w->p, t->row), q = thp_pass_head(&w->q, t->row);
     struct thp_gradient gp = {.z = w->p.dz + at}, gq = {.z = w->q.dz + at};
     double nce = w->backward || !w->likelihood ? nce_loss(w->p.run, &p, &q, t, alpha, w->backward ? &gp : NULL) : 0;
-    sums->loss.time += w->likelihood ? OP(thp_nll)(&w->p, &p, t, index, scratch, 0, NULL) : nce;
-    if (w->backward) OP(thp_nll)(&w->q, &q, t, index, scratch, alpha, &gq);
+    sums->loss.time += w->likelihood ? thp_nll(&w->p, &p, t, index, scratch, 0, NULL) : nce;
+    if (w->backward) thp_nll(&w->q, &q, t, index, scratch, alpha, &gq);
     sums->loss.gaps++;
     sums->alpha[0] += gp.slope / since, sums->beta[0] += gp.beta;
     sums->alpha[1] += gq.slope / since, sums->beta[1] += gq.beta;
@@ -275,8 +276,8 @@ static struct loss run_loss(const struct op_run *run, const struct model *m, con
     if (op_stopped(run)) return (struct loss){0};
     struct part_sums sum = all_targets(&w);
     if (!grad || op_stopped(run)) return sum.loss;
-    OP(thp_pass_backward)(&w.p, false, sum.alpha[0], sum.beta[0], grad);
-    OP(thp_pass_backward)(&w.q, false, sum.alpha[1], sum.beta[1], grad);
+    thp_pass_backward(&w.p, false, sum.alpha[0], sum.beta[0], grad);
+    thp_pass_backward(&w.q, false, sum.alpha[1], sum.beta[1], grad);
     return sum.loss;
 }
 
@@ -286,8 +287,8 @@ static struct loss loss(const struct op_run *run, const struct model *m, const s
     return run_loss(run, m, config, slab, batch, memory, grad, true);
 }
 
-struct loss OP(nce_contrast)(const struct op_run *run, const struct model *m, const struct loss_config *config,
-                             const real *slab, const struct batch *batch, real *memory, real *grad)
+struct loss nce_contrast(const struct op_run *run, const struct model *m, const struct loss_config *config,
+                         const real *slab, const struct batch *batch, real *memory, real *grad)
 {
     return run_loss(run, m, config, slab, batch, memory, grad, false);
 }
@@ -296,14 +297,14 @@ struct loss OP(nce_contrast)(const struct op_run *run, const struct model *m, co
 
 static struct law law(const struct model *m, const float *slab, const float *c, double low, double high, void *memory)
 {
-    return OP(model_law)(&OP(thp_law), m, slab, c, low, high, memory);
+    return model_law_of(&OP(thp_law), m, slab, c, low, high, memory);
 }
 
 const struct model_class OP(model_nce) = {
     .name = "nce",
     .about = "NCE-TPP: THP intensities, trained to tell events from noise",
     .scales = 1u << SMURF_SCALE_MEAN,
-    .preset = OP(model_preset_published),
+    .preset = model_preset_published,
     .params = params,
     .coefficients = coefficients,
     .encode_memory = encode_memory,
@@ -311,7 +312,7 @@ const struct model_class OP(model_nce) = {
     .loss_memory = loss_memory,
     .loss = loss,
     .history = &smurf_history_reread,
-    .law_memory = OP(model_law_memory),
+    .law_memory = model_law_memory,
     .law = law,
-    .types = OP(model_type_shares),
+    .types = model_type_shares,
 };

@@ -6,8 +6,11 @@
 
 #include "model/model_class.h"
 
+/* Names as calls use them. */
+#define nce_contrast OP(nce_contrast)
+
 /* As the loss of the class, with the same gradient; time is the sum that p minimises. */
-struct loss OP(nce_contrast)(const struct op_run *run, const struct model *m, const struct loss_config *config,
-                             const real *slab, const struct batch *batch, real *memory, real *grad);
+struct loss nce_contrast(const struct op_run *run, const struct model *m, const struct loss_config *config,
+                         const real *slab, const struct batch *batch, real *memory, real *grad);
 
 #endif

@@ -1,3 +1,4 @@
+/* Compiled twice, for float and for double: see op/op.h. */
 /*
  * nhp.c - the neural Hawkes process: a continuous-time LSTM whose memory decays between events.
  *
@@ -345,8 +346,8 @@ static void inputs_backward(const struct pass *p, real *grad)
     const struct offsets *at = offsets(p->model);
     size_t n = p->input->n, d = p->model->shape.width, chunks = op_chunks(n, ROWS_CHUNK);
 #pragma omp parallel for schedule(dynamic) num_threads(p->run->threads)
-    for (size_t g = 0; g < GATES; g++) OP(linear_gradient)
-    (n, 2 * d, GATES * d, m->x, m->dgates, g * d, (g + 1) * d, grad + at->gates, grad + at->bias);
+    for (size_t g = 0; g < GATES; g++)
+        linear_gradient(n, 2 * d, GATES * d, m->x, m->dgates, g * d, (g + 1) * d, grad + at->gates, grad + at->bias);
 #pragma omp parallel for schedule(static) num_threads(p->run->threads)
     for (size_t c = 0; c < chunks; c++) {
         size_t i0 = op_chunk_start(n, chunks, c), i1 = op_chunk_start(n, chunks, c + 1);
@@ -354,7 +355,7 @@ static void inputs_backward(const struct pass *p, real *grad)
             gemm(0, 0, i1 - i0, d, GATES * d, 1, m->dgates + i0 * GATES * d, GATES * d, p->slab + at->gates, 2 * d, 0,
                  m->dx + i0 * d, d);
     }
-    OP(embed_gradient)(n, d, p->input->type, m->dx, grad + at->embedding);
+    embed_gradient(n, d, p->input->type, m->dx, grad + at->embedding);
 }
 
 static void backward(const struct pass *p, real *grad)
@@ -665,19 +666,19 @@ static const struct law_class law_class = {
 
 static size_t law_memory(const struct model *model)
 {
-    return OP(model_law_memory)(model) + 2 * model->shape.width * RUN * sizeof(double);
+    return model_law_memory(model) + 2 * model->shape.width * RUN * sizeof(double);
 }
 
 static struct law law(const struct model *m, const float *slab, const float *c, double low, double high, void *memory)
 {
-    return OP(model_law)(&law_class, m, slab, c, low, high, memory);
+    return model_law_of(&law_class, m, slab, c, low, high, memory);
 }
 
 const struct model_class OP(model_nhp) = {
     .name = "nhp",
     .about = "neural Hawkes process: a continuous-time LSTM",
     .scales = 1u << SMURF_SCALE_MEAN,
-    .preset = OP(model_preset_published),
+    .preset = model_preset_published,
     .params = params,
     .coefficients = coefficients,
     .encode_memory = encode_memory,
@@ -687,5 +688,5 @@ const struct model_class OP(model_nhp) = {
     .history = &smurf_history_reread,
     .law_memory = law_memory,
     .law = law,
-    .types = OP(model_type_shares),
+    .types = model_type_shares,
 };

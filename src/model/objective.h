@@ -17,6 +17,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Names as calls use them. */
+#define objective_at    OP(objective_at)
+#define objective_named OP(objective_named)
+
 enum { SIGMAS_MOST = 8, POINTS_MOST = 512 };
 
 /* Settings, on the law's own axis. */
@@ -65,7 +69,7 @@ struct objective_class {
 OBJECTIVES(OBJECTIVE_DECLARE)
 
 /* NULL past the last; NULL if there is none of that name. */
-const struct objective_class *OP(objective_at)(size_t index);
-const struct objective_class *OP(objective_named)(const char *name);
+const struct objective_class *objective_at(size_t index);
+const struct objective_class *objective_named(const char *name);
 
 #endif

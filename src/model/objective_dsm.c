@@ -1,3 +1,4 @@
+/* Compiled twice, for float and for double: see op/op.h. */
 /*
  * objective_dsm.c - denoising score matching: the score of the gap with noise on it.
  *
@@ -33,7 +34,7 @@ static void place(const struct objective_config *config, const struct op_run *ru
                   size_t n, real *tau)
 {
     double gap = gap_of(config, target);
-    OP(noise_normal)(run, 0, target->id, n, tau);
+    noise_normal(run, 0, target->id, n, tau);
     for (size_t s = 0; s < config->sigmas; s++) {
         double sigma = config->sigma[s];
         for (size_t i = s; i < n; i += config->sigmas)

@@ -1,3 +1,4 @@
+/* Compiled twice, for float and for double: see op/op.h. */
 /*
  * objective_mle.c - the likelihood: Lambda(tau) - ln lambda(tau), Lambda by Gauss-Legendre from the lower end of the
  * support.

@@ -1,3 +1,4 @@
+/* Compiled twice, for float and for double: see op/op.h. */
 /*
  * objective_sm.c - score matching without noise: 1/2 psi^2 + psi' at the observed gap.
  *

@@ -1,3 +1,4 @@
+/* Compiled twice, for float and for double: see op/op.h. */
 /*
  * objective_wsm.c - weighted score matching: 1/2 h psi^2 + h psi' + h' psi, with h zero where the density ends.
  *

@@ -1,3 +1,4 @@
+/* Compiled twice, for float and for double: see op/op.h. */
 /*
  * sahp.c - the self-attentive Hawkes process (Zhang et al., 2020): attention over the past sets an intensity that goes
  * from one level to another until the next event comes.
@@ -104,7 +105,7 @@ static size_t lay_out(struct memory *m, const struct model *model, size_t n, int
 {
     size_t d = model->shape.width, types = model->shape.types;
     struct workspace w = {base, 0}, one = {NULL, 0};
-    m->encoder = op_take(&w, OP(encoder_memory)(&model->shape, n, threads));
+    m->encoder = op_take(&w, encoder_memory(&model->shape, n, threads));
     m->code = op_take(&w, n * d);
     m->x = op_take(&w, n * d);
     m->dh = op_take(&w, n * d);
@@ -167,7 +168,7 @@ static void see_sequence(const struct model *model, const real *slab, const stru
     double period[PAIRS], phase[PAIRS], sine[PAIRS], cosine[PAIRS];
     for (size_t at = 0; at < d / 2; at += PAIRS) {
         size_t n = d / 2 - at < PAIRS ? d / 2 - at : PAIRS;
-        for (size_t i = 0; i < n; i++) period[i] = OP(temporal_period)(at + i, d);
+        for (size_t i = 0; i < n; i++) period[i] = temporal_period(at + i, d);
         for (size_t j = first; j < end; j++) {
             real *row = m->code + j * d + 2 * at;
             phases(n, (double)(j - first), gap_before(input, first, j), period, rate + at, phase);
@@ -176,7 +177,7 @@ static void see_sequence(const struct model *model, const real *slab, const stru
             for (size_t i = 0; i < n; i++) row[2 * i] = (real)sine[i], row[2 * i + 1] = (real)cosine[i];
         }
     }
-    OP(embed_forward)(end - first, d, input->type + first, slab + offsets(model)->encoder.embedding, m->x + first * d);
+    embed_forward(end - first, d, input->type + first, slab + offsets(model)->encoder.embedding, m->x + first * d);
     for (size_t i = first * d; i < end * d; i++) m->x[i] += m->code[i];
 }
 
@@ -186,7 +187,7 @@ static void unsee(const struct model *model, const struct encoder_input *input, 
 {
     size_t d = model->shape.width;
     real *drate = grad + offsets(model)->gap_rate;
-    OP(embed_gradient)(input->n, d, input->type, dx, grad + offsets(model)->encoder.embedding);
+    embed_gradient(input->n, d, input->type, dx, grad + offsets(model)->encoder.embedding);
     for (size_t s = 0; s < input->rows.sequences; s++)
         for (size_t first = input->rows.offset[s], j = first; j < input->rows.offset[s + 1]; j++) {
             const real *code = m->code + j * d, *g = dx + j * d, gap = (real)gap_before(input, first, j);
@@ -226,10 +227,10 @@ static void state_rows(const struct model *model, const real *slab, size_t i0, s
                        real *c)
 {
     size_t d = model->shape.width;
-    OP(linear_forward)
-    (n, d, 3 * d, h + i0 * d, slab + offsets(model)->state, slab + offsets(model)->state_bias, raw + i0 * 3 * d);
+    linear_forward(n, d, 3 * d, h + i0 * d, slab + offsets(model)->state, slab + offsets(model)->state_bias,
+                   raw + i0 * 3 * d);
     for (size_t i = i0 * 3 * d; i < (i0 + n) * 3 * d; i += 3 * d) {
-        OP(activation_forward)(ACTIVATION_GELU, 2 * d, raw + i, c + i);
+        activation_forward(ACTIVATION_GELU, 2 * d, raw + i, c + i);
         softplus_all(d, raw + i + 2 * d, c + i + 2 * d);
     }
 }
@@ -239,10 +240,10 @@ static void unstate_rows(const struct model *model, const real *slab, size_t i0,
 {
     size_t d = model->shape.width;
     for (size_t i = i0 * 3 * d; i < (i0 + n) * 3 * d; i += 3 * d) {
-        OP(activation_backward)(ACTIVATION_GELU, 2 * d, m->raw + i, m->dc + i, m->c + i);
+        activation_backward(ACTIVATION_GELU, 2 * d, m->raw + i, m->dc + i, m->c + i);
         through_softplus(d, m->raw + i + 2 * d, m->dc + i + 2 * d);
     }
-    OP(linear_backward)(n, d, 3 * d, m->dc + i0 * 3 * d, slab + offsets(model)->state, 0, m->dh + i0 * d);
+    linear_backward(n, d, 3 * d, m->dc + i0 * 3 * d, slab + offsets(model)->state, 0, m->dh + i0 * d);
 }
 
 /* The coefficients c of all rows; returns h. */
@@ -252,7 +253,7 @@ static const real *forward(const struct op_run *run, const struct model *model, 
     size_t n = input->n, chunks = op_chunks(n, ROWS_CHUNK);
 #pragma omp parallel for schedule(static) num_threads(run->threads)
     for (size_t s = 0; s < input->rows.sequences; s++) see_sequence(model, slab, input, s, m);
-    const real *h = OP(layers_forward)(run, &model->shape, &offsets(model)->encoder, slab, input, m->x, m->encoder);
+    const real *h = layers_forward(run, &model->shape, &offsets(model)->encoder, slab, input, m->x, m->encoder);
     if (op_stopped(run)) return h;
 #pragma omp parallel for schedule(static) num_threads(run->threads)
     for (size_t k = 0; k < chunks; k++) {
@@ -276,11 +277,11 @@ static void backward(const struct op_run *run, const struct model *model, const 
 #pragma omp parallel for schedule(dynamic) num_threads(run->threads)
     for (size_t b = 0; b < blocks; b++) {
         size_t from = b * BLOCK, to = from + BLOCK < 3 * d ? from + BLOCK : 3 * d;
-        OP(linear_gradient)
-        (n, d, 3 * d, h, m->dc, from, to, grad + offsets(model)->state, grad + offsets(model)->state_bias);
+        linear_gradient(n, d, 3 * d, h, m->dc, from, to, grad + offsets(model)->state,
+                        grad + offsets(model)->state_bias);
     }
     const real *dx =
-        OP(layers_backward)(run, &model->shape, &offsets(model)->encoder, slab, input, m->encoder, m->dh, grad);
+        layers_backward(run, &model->shape, &offsets(model)->encoder, slab, input, m->encoder, m->dh, grad);
     unsee(model, input, m, dx, grad);
 }
 
@@ -586,14 +587,14 @@ static const struct law_class law_class = {.name = "sahp", .intensity = intensit
 
 static struct law law(const struct model *m, const float *slab, const float *c, double low, double high, void *memory)
 {
-    return OP(model_law)(&law_class, m, slab, c, low, high, memory);
+    return model_law_of(&law_class, m, slab, c, low, high, memory);
 }
 
 const struct model_class OP(model_sahp) = {
     .name = "sahp",
     .about = "self-attentive Hawkes process",
     .scales = 1u << SMURF_SCALE_MEAN,
-    .preset = OP(model_preset_published),
+    .preset = model_preset_published,
     .params = params,
     .coefficients = coefficients,
     .encode_memory = encode_memory,
@@ -601,7 +602,7 @@ const struct model_class OP(model_sahp) = {
     .loss_memory = loss_memory,
     .loss = loss,
     .history = &smurf_history_reread,
-    .law_memory = OP(model_law_memory),
+    .law_memory = model_law_memory,
     .law = law,
-    .types = OP(model_type_shares),
+    .types = model_type_shares,
 };

@@ -1,3 +1,4 @@
+/* Compiled twice, for float and for double: see op/op.h. */
 /* smurf.c - SMURF as a class of models. See smurf_class.h. */
 #include "model/smurf_class.h"
 
@@ -20,7 +21,7 @@ static size_t coefficients(const struct model *m)
 /* Of the encoder; then the coefficients, each of the four by itself. */
 static size_t encoder_part(const struct model *m, size_t n, int threads)
 {
-    return (OP(encoder_memory)(&m->shape, n, threads) + 15) & ~(size_t)15;
+    return (encoder_memory(&m->shape, n, threads) + 15) & ~(size_t)15;
 }
 
 static size_t encode_memory(const struct model *m, size_t n, int threads)
@@ -35,8 +36,8 @@ static void encode(const struct op_run *run, const struct model *m, const real *
     size_t n = input->n, d = m->shape.width, half = d / 2;
     real *a = memory + encoder_part(m, n, run->threads), *b = a + n * d, *type_a = b + n * d,
          *type_b = type_a + n * half;
-    const real *h = OP(encoder_forward)(run, &m->shape, &at->encoder, slab, input, memory);
-    OP(head_forward)(&at->head, slab, d, 0, n, h, &(struct head_coefficients){a, b, type_a, type_b});
+    const real *h = encoder_forward(run, &m->shape, &at->encoder, slab, input, memory);
+    head_forward(&at->head, slab, d, 0, n, h, &(struct head_coefficients){a, b, type_a, type_b});
     for (size_t i = 0; i < n; i++, out += 3 * d) {
         struct head_coefficients c = smurf_coefficients(m, out);
         memcpy(c.a, a + i * d, d * sizeof *a);
@@ -55,8 +56,8 @@ const struct model_class OP(model_smurf) = {
     .coefficients = coefficients,
     .encode_memory = encode_memory,
     .encode = encode,
-    .loss_memory = OP(smurf_loss_memory),
-    .loss = OP(smurf_loss),
+    .loss_memory = smurf_loss_memory,
+    .loss = smurf_loss,
     .history = &smurf_history_cached,
     .law_memory = smurf_gap_law_memory,
     .law = smurf_gap_law,

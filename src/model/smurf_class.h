@@ -10,6 +10,10 @@
 
 #include "model/model_class.h"
 
+/* Names as calls use them. */
+#define smurf_loss_memory OP(smurf_loss_memory)
+#define smurf_loss        OP(smurf_loss)
+
 /* Offsets in the slab. */
 struct smurf_offsets {
     struct encoder_params encoder;
@@ -30,8 +34,8 @@ static inline struct head_coefficients smurf_coefficients(const struct model *mo
 }
 
 /* See struct model_class. */
-size_t OP(smurf_loss_memory)(const struct model *model, const struct loss_config *config, size_t n, int threads);
-struct loss OP(smurf_loss)(const struct op_run *run, const struct model *model, const struct loss_config *config,
-                           const real *slab, const struct batch *batch, real *memory, real *grad);
+size_t smurf_loss_memory(const struct model *model, const struct loss_config *config, size_t n, int threads);
+struct loss smurf_loss(const struct op_run *run, const struct model *model, const struct loss_config *config,
+                       const real *slab, const struct batch *batch, real *memory, real *grad);
 
 #endif

@@ -1,3 +1,4 @@
+/* Compiled twice, for float and for double: see op/op.h. */
 /*
  * smurf_loss.c - the loss of a batch and its gradient: encoder, coefficients, objective and type loss, and back.
  *
@@ -64,7 +65,7 @@ static size_t lay_out(struct memory *m, const struct model *model, const struct 
     size_t d = model->shape.width, half = d / 2, types = model->shape.types;
     struct workspace w = {base, 0}, one = {NULL, 0};
     *m = (struct memory){.points = op_filled(config->objective.points + 1)};
-    m->encoder = op_take(&w, OP(encoder_memory)(&model->shape, n, threads));
+    m->encoder = op_take(&w, encoder_memory(&model->shape, n, threads));
     struct head_coefficients *both[] = {&m->c, &m->d};
     for (int i = 0; i < 2; i++) {
         both[i]->a = op_take(&w, n * d);
@@ -81,7 +82,7 @@ static size_t lay_out(struct memory *m, const struct model *model, const struct 
     return op_taken(&w);
 }
 
-size_t OP(smurf_loss_memory)(const struct model *model, const struct loss_config *config, size_t n, int threads)
+size_t smurf_loss_memory(const struct model *model, const struct loss_config *config, size_t n, int threads)
 {
     struct memory m;
     return lay_out(&m, model, config, n, threads, NULL);
@@ -120,7 +121,7 @@ static void time_loss(const struct pass *p, const struct target *t, const struct
     const real *a = (const real *)p->m->c.a + t->row * d, *b = (const real *)p->m->c.b + t->row * d;
     const real *w = p->slab + p->head->w;
     int order = p->objective->order(config);
-    OP(gap_head_forward)(order, d, a, b, w, p->slab[p->head->c], k->tau, op_filled(n), k->z, k->u, k->u1, k->u2);
+    gap_head_forward(order, d, a, b, w, p->slab[p->head->c], k->tau, op_filled(n), k->z, k->u, k->u1, k->u2);
     out->time += p->objective->loss(config, t, n, k->tau, k->u, k->u1, k->u2, k->g0, k->g1, k->g2);
     if (!p->backward) return;
     const real alpha = (real)p->config->alpha;
@@ -130,9 +131,8 @@ static void time_loss(const struct pass *p, const struct target *t, const struct
     fill_up(k->g0, n, 0);
     fill_up(k->g1, n, 0);
     fill_up(k->g2, n, 0);
-    OP(gap_head_backward)
-    (order, d, a, b, w, k->tau, op_filled(n), k->z, k->g0, k->g1, k->g2, (real *)p->m->d.a + t->row * d,
-     (real *)p->m->d.b + t->row * d, g->w, g->c);
+    gap_head_backward(order, d, a, b, w, k->tau, op_filled(n), k->z, k->g0, k->g1, k->g2,
+                      (real *)p->m->d.a + t->row * d, (real *)p->m->d.b + t->row * d, g->w, g->c);
 }
 
 static void type_loss(const struct pass *p, const struct target *t, const struct scratch *k, size_t n,
@@ -143,13 +143,14 @@ static void type_loss(const struct pass *p, const struct target *t, const struct
     const struct head_params *at = p->head;
     const real *a = (const real *)p->m->c.type_a + t->row * half, *b = (const real *)p->m->c.type_b + t->row * half;
     double right;
-    OP(type_head_forward)(types, half, a, b, p->slab + at->type_w, p->slab + at->type_c, k->tau, all, k->h, k->logits);
-    out->type += OP(type_head_loss)(types, all, n, t->type, p->config->smoothing, 1, k->logits, &right);
+    type_head_forward(types, half, a, b, p->slab + at->type_w, p->slab + at->type_c, k->tau, all, k->h, k->logits);
+    out->type += type_head_loss(types, all, n, t->type, p->config->smoothing, 1, k->logits, &right);
     out->right += right;
     out->typed++;
-    if (p->backward) OP(type_head_backward)
-    (types, half, a, p->slab + at->type_w, k->tau, all, k->h, k->logits, k->dh, (real *)p->m->d.type_a + t->row * half,
-     (real *)p->m->d.type_b + t->row * half, g->type_w, g->type_c);
+    if (p->backward)
+        type_head_backward(types, half, a, p->slab + at->type_w, k->tau, all, k->h, k->logits, k->dh,
+                           (real *)p->m->d.type_a + t->row * half, (real *)p->m->d.type_b + t->row * half, g->type_w,
+                           g->type_c);
 }
 
 /* Types are asked for at the observed gap alone. */
@@ -201,19 +202,18 @@ static void type_losses(const struct pass *p, const struct target *const *t, siz
     for (size_t j = 0; j < m; j++) {
         size_t row = t[j]->row * half;
         const real *a = (const real *)p->m->c.type_a + row, *b = (const real *)p->m->c.type_b + row;
-        OP(type_head_units)(half, a, b, (real)t[j]->gap, k->h + j * half);
+        type_head_units(half, a, b, (real)t[j]->gap, k->h + j * half);
     }
-    OP(linear_forward)(m, half, types, k->h, w, c, k->logits);
+    linear_forward(m, half, types, k->h, w, c, k->logits);
     for (size_t j = 0; j < m; j++) {
         double right;
-        out->type +=
-            OP(type_head_loss)(types, 1, 1, t[j]->type, p->config->smoothing, 1, k->logits + j * types, &right);
+        out->type += type_head_loss(types, 1, 1, t[j]->type, p->config->smoothing, 1, k->logits + j * types, &right);
         out->right += right;
         out->typed++;
     }
     if (!p->backward) return;
-    OP(linear_backward)(m, half, types, k->logits, w, 0, k->dh);
-    OP(linear_gradient)(m, half, types, k->h, k->logits, 0, types, g->type_w, g->type_c);
+    linear_backward(m, half, types, k->logits, w, 0, k->dh);
+    linear_gradient(m, half, types, k->h, k->logits, 0, types, g->type_w, g->type_c);
     units_back(p, t, k, m);
 }
 
@@ -273,26 +273,26 @@ static void through_head(const struct pass *p, size_t n, const real *h, real *gr
 #pragma omp parallel for schedule(static) num_threads(p->run->threads)
     for (size_t c = 0; c < chunks; c++) {
         size_t i0 = op_chunk_start(n, chunks, c), i1 = op_chunk_start(n, chunks, c + 1);
-        OP(head_backward)(p->head, p->slab, d, i0, i1 - i0, &m->c, &m->d, m->dh);
+        head_backward(p->head, p->slab, d, i0, i1 - i0, &m->c, &m->d, m->dh);
     }
 #pragma omp parallel for schedule(dynamic) num_threads(p->run->threads)
-    for (int which = 0; which < 4; which++) OP(head_gradient)(p->head, d, n, which, h, &m->d, grad);
+    for (int which = 0; which < 4; which++) head_gradient(p->head, d, n, which, h, &m->d, grad);
 }
 
-struct loss OP(smurf_loss)(const struct op_run *run, const struct model *model, const struct loss_config *config,
-                           const real *slab, const struct batch *batch, real *memory, real *grad)
+struct loss smurf_loss(const struct op_run *run, const struct model *model, const struct loss_config *config,
+                       const real *slab, const struct batch *batch, real *memory, real *grad)
 {
     struct memory m;
     const struct smurf_offsets *at = smurf_offsets(model);
     size_t n = batch->input.n, d = model->shape.width, chunks = op_chunks(n, ROWS_CHUNK);
     lay_out(&m, model, config, n, run->threads, memory);
     const struct pass p = {run, model, &at->head, config->objective.class, config, slab, &m, grad != NULL};
-    const real *h = OP(encoder_forward)(run, &model->shape, &at->encoder, slab, &batch->input, m.encoder);
+    const real *h = encoder_forward(run, &model->shape, &at->encoder, slab, &batch->input, m.encoder);
     if (op_stopped(run)) return (struct loss){0};
 #pragma omp parallel for schedule(static) num_threads(run->threads)
     for (size_t c = 0; c < chunks; c++) {
         size_t i0 = op_chunk_start(n, chunks, c), i1 = op_chunk_start(n, chunks, c + 1);
-        OP(head_forward)(&at->head, slab, d, i0, i1 - i0, h, &m.c);
+        head_forward(&at->head, slab, d, i0, i1 - i0, h, &m.c);
     }
     if (grad) { /* rows without a target have no gradient */
         memset(m.d.a, 0, n * d * sizeof(real));
@@ -304,6 +304,6 @@ struct loss OP(smurf_loss)(const struct op_run *run, const struct model *model, 
     if (!grad || op_stopped(run)) return sum;
     add_shared(&p, batch->targets, grad);
     through_head(&p, n, h, grad);
-    OP(encoder_backward)(run, &model->shape, &at->encoder, slab, &batch->input, m.encoder, m.dh, grad);
+    encoder_backward(run, &model->shape, &at->encoder, slab, &batch->input, m.encoder, m.dh, grad);
     return sum;
 }

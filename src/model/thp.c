@@ -1,3 +1,4 @@
+/* Compiled twice, for float and for double: see op/op.h. */
 /*
  * thp.c - the Transformer Hawkes Process.
  *
@@ -32,7 +33,7 @@ static void params(struct model *m)
 {
     struct offsets *at = (void *)m->own;
     at->part.shape = m->shape;
-    OP(thp_part_params)(&at->part, &m->params);
+    thp_part_params(&at->part, &m->params);
     at->classifier =
         smurf_params_add(&m->params, START_XAVIER_NORMAL, 0, m->shape.types, m->shape.width, "classifier.weight");
 }
@@ -57,9 +58,9 @@ struct work {
 static size_t lay_out(struct work *w, const struct model *m, const struct loss_config *config, size_t n, int threads,
                       real *base)
 {
-    *w = (struct work){.scratch_size = config ? OP(thp_scratch)(config) : 0};
+    *w = (struct work){.scratch_size = config ? thp_scratch(config) : 0};
     struct workspace all = {base, 0};
-    OP(thp_pass_take)(&w->pass, &all, &offsets(m)->part, n, threads);
+    thp_pass_take(&w->pass, &all, &offsets(m)->part, n, threads);
     w->logits = op_take(&all, n * m->shape.types);
     w->dlogits = op_take(&all, n * m->shape.types);
     w->scratch = op_take(&all, TARGET_CHUNKS * w->scratch_size);
@@ -83,9 +84,9 @@ static void forward(struct work *w, const struct op_run *run, const struct model
     lay_out(w, m, config, input->n, run->threads, memory);
     w->backward = backward;
     w->pass.run = run, w->pass.config = config, w->pass.slab = slab, w->pass.input = input;
-    OP(thp_pass_forward)(&w->pass, backward);
-    OP(thp_map_forward)
-    (run->threads, input->n, m->shape.width, m->shape.types, w->pass.h, slab + offsets(m)->classifier, NULL, w->logits);
+    thp_pass_forward(&w->pass, backward);
+    thp_map_forward(run->threads, input->n, m->shape.width, m->shape.types, w->pass.h, slab + offsets(m)->classifier,
+                    NULL, w->logits);
 }
 
 static void encode(const struct op_run *run, const struct model *m, const real *slab, const struct encoder_input *input,
@@ -95,7 +96,7 @@ static void encode(const struct op_run *run, const struct model *m, const real *
     size_t types = m->shape.types;
     forward(&w, run, m, NULL, slab, input, memory, false);
     for (size_t i = 0; i < input->n; i++, out += 2 * types + 2) {
-        struct thp_head head = OP(thp_pass_head)(&w.pass, i);
+        struct thp_head head = thp_pass_head(&w.pass, i);
         memcpy(out, head.z, types * sizeof *out);
         out[types] = head.slope;
         out[types + 1] = head.beta;
@@ -116,17 +117,17 @@ static void one_target(const struct work *w, size_t index, real *scratch, struct
     const struct target *t = &w->batch->target[index];
     const struct loss_config *config = w->pass.config;
     size_t types = w->pass.part->shape.types;
-    struct thp_head head = OP(thp_pass_head)(&w->pass, t->row);
+    struct thp_head head = thp_pass_head(&w->pass, t->row);
     struct thp_gradient g = {.z = w->pass.dz + t->row * types};
-    sums->loss.time += OP(thp_nll)(&w->pass, &head, t, index, scratch, config->alpha, w->backward ? &g : NULL);
+    sums->loss.time += thp_nll(&w->pass, &head, t, index, scratch, config->alpha, w->backward ? &g : NULL);
     sums->loss.gaps++;
-    sums->alpha += g.slope / OP(thp_pass_since)(&w->pass, t->row);
+    sums->alpha += g.slope / thp_pass_since(&w->pass, t->row);
     sums->beta += g.beta;
     if (t->censored) return;
     double right;
     real *logits = w->dlogits + t->row * types;
     memcpy(logits, w->logits + t->row * types, types * sizeof *logits);
-    sums->loss.type += OP(type_head_loss)(types, 1, 1, t->type, config->smoothing, 1, logits, &right);
+    sums->loss.type += type_head_loss(types, 1, 1, t->type, config->smoothing, 1, logits, &right);
     sums->loss.right += right;
     sums->loss.typed++;
 }
@@ -158,10 +159,9 @@ static struct loss loss(const struct op_run *run, const struct model *m, const s
     if (grad) memset(w.dlogits, 0, batch->input.n * m->shape.types * sizeof *w.dlogits);
     struct part_sums sum = all_targets(&w);
     if (!grad || op_stopped(run)) return sum.loss;
-    OP(thp_map_backward)
-    (run->threads, batch->input.n, m->shape.width, m->shape.types, w.pass.h, w.dlogits, slab + offsets(m)->classifier,
-     false, w.pass.dh, grad + offsets(m)->classifier, NULL);
-    OP(thp_pass_backward)(&w.pass, true, sum.alpha, sum.beta, grad);
+    thp_map_backward(run->threads, batch->input.n, m->shape.width, m->shape.types, w.pass.h, w.dlogits,
+                     slab + offsets(m)->classifier, false, w.pass.dh, grad + offsets(m)->classifier, NULL);
+    thp_pass_backward(&w.pass, true, sum.alpha, sum.beta, grad);
     return sum.loss;
 }
 
@@ -169,7 +169,7 @@ static struct loss loss(const struct op_run *run, const struct model *m, const s
 
 static struct law law(const struct model *m, const float *slab, const float *c, double low, double high, void *memory)
 {
-    return OP(model_law)(&OP(thp_law), m, slab, c, low, high, memory);
+    return model_law_of(&OP(thp_law), m, slab, c, low, high, memory);
 }
 
 /* The classifier's, the same at any gap. */
@@ -190,7 +190,7 @@ const struct model_class OP(model_thp) = {
     .name = "thp",
     .about = "Transformer Hawkes Process",
     .scales = 1u << SMURF_SCALE_MEAN,
-    .preset = OP(model_preset_published),
+    .preset = model_preset_published,
     .params = params,
     .coefficients = coefficients,
     .encode_memory = encode_memory,
@@ -198,7 +198,7 @@ const struct model_class OP(model_thp) = {
     .loss_memory = loss_memory,
     .loss = loss,
     .history = &smurf_history_reread,
-    .law_memory = OP(model_law_memory),
+    .law_memory = model_law_memory,
     .law = law,
     .types = classify,
 };

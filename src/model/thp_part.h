@@ -16,6 +16,18 @@
 #include "model/model_class.h"
 #include "op/thp_head.h"
 
+/* Names as calls use them. */
+#define thp_part_params   OP(thp_part_params)
+#define thp_pass_take     OP(thp_pass_take)
+#define thp_pass_forward  OP(thp_pass_forward)
+#define thp_pass_head     OP(thp_pass_head)
+#define thp_pass_backward OP(thp_pass_backward)
+#define thp_pass_since    OP(thp_pass_since)
+#define thp_scratch       OP(thp_scratch)
+#define thp_nll           OP(thp_nll)
+#define thp_map_forward   OP(thp_map_forward)
+#define thp_map_backward  OP(thp_map_backward)
+
 /* Added to every intensity that a logarithm is taken of. */
 #define THP_LOG_OFFSET 1.1e-9
 
@@ -34,7 +46,7 @@ static inline struct thp_part *thp_part_of(struct model *model)
 }
 
 /* Adds the entries to the table. */
-void OP(thp_part_params)(struct thp_part *part, struct params *params);
+void thp_part_params(struct thp_part *part, struct params *params);
 
 /* A batch under way, in memory of the caller. */
 struct thp_pass {
@@ -49,28 +61,28 @@ struct thp_pass {
 };
 
 /* Takes the memory of a pass over n events. */
-void OP(thp_pass_take)(struct thp_pass *pass, struct workspace *w, const struct thp_part *part, size_t n, int threads);
+void thp_pass_take(struct thp_pass *pass, struct workspace *w, const struct thp_part *part, size_t n, int threads);
 /* h, z, s of all rows; dz = 0 where `backward`. run, slab and input are set before. */
-void OP(thp_pass_forward)(struct thp_pass *pass, bool backward);
-struct thp_head OP(thp_pass_head)(const struct thp_pass *pass, size_t row);
+void thp_pass_forward(struct thp_pass *pass, bool backward);
+struct thp_head thp_pass_head(const struct thp_pass *pass, size_t row);
 /* From dz and the sums for alpha and beta to the gradient. dh_add: dh has the gradient of something else already. */
-void OP(thp_pass_backward)(struct thp_pass *pass, bool dh_add, double dalpha, double dbeta, real *grad);
+void thp_pass_backward(struct thp_pass *pass, bool dh_add, double dalpha, double dbeta, real *grad);
 /* s = alpha / since(row) */
-double OP(thp_pass_since)(const struct thp_pass *pass, size_t row);
+double thp_pass_since(const struct thp_pass *pass, size_t row);
 
 /* Reals of scratch for the points of an integral. */
-size_t OP(thp_scratch)(const struct loss_config *config);
+size_t thp_scratch(const struct loss_config *config);
 /* The negative log-likelihood of target `index` of the batch; g (or NULL): its gradient times scale is added. */
-double OP(thp_nll)(const struct thp_pass *pass, const struct thp_head *head, const struct target *target, size_t index,
-                   real *scratch, double scale, struct thp_gradient *g);
+double thp_nll(const struct thp_pass *pass, const struct thp_head *head, const struct target *target, size_t index,
+               real *scratch, double scale, struct thp_gradient *g);
 
 /* The law of the next gap: coefficients begin with z (types), s, beta. */
 extern const struct law_class OP(thp_law);
 
 /* y = x W^T + b for the rows of a batch, and its gradient, both cut into chunks that depend on sizes only. */
-void OP(thp_map_forward)(int threads, size_t n, size_t in, size_t out, const real *x, const real *w, const real *b,
-                         real *y);
-void OP(thp_map_backward)(int threads, size_t n, size_t in, size_t out, const real *x, const real *dy, const real *w,
-                          bool add, real *dx, real *dw, real *db);
+void thp_map_forward(int threads, size_t n, size_t in, size_t out, const real *x, const real *w, const real *b,
+                     real *y);
+void thp_map_backward(int threads, size_t n, size_t in, size_t out, const real *x, const real *dy, const real *w,
+                      bool add, real *dx, real *dw, real *db);
 
 #endif

@@ -1,3 +1,4 @@
+/* Compiled twice, for float and for double: see op/op.h. */
 /* activation.c - see activation.h. Compiled with -ffast-math for the vector erf and exp of libmvec. */
 #include "op/activation.h"
 
@@ -39,12 +40,12 @@ static void relu_backward(size_t n, const real *restrict x, real *restrict d, re
     }
 }
 
-void OP(activation_forward)(enum activation kind, size_t n, const real *x, real *y)
+void activation_forward(enum activation kind, size_t n, const real *x, real *y)
 {
     (kind == ACTIVATION_GELU ? gelu : relu)(n, x, y);
 }
 
-void OP(activation_backward)(enum activation kind, size_t n, const real *x, real *d, real *y)
+void activation_backward(enum activation kind, size_t n, const real *x, real *d, real *y)
 {
     (kind == ACTIVATION_GELU ? gelu_backward : relu_backward)(n, x, d, y);
 }

@@ -6,11 +6,15 @@
 
 #include "op/op.h"
 
+/* Names as calls use them. */
+#define activation_forward  OP(activation_forward)
+#define activation_backward OP(activation_backward)
+
 enum activation { ACTIVATION_GELU, ACTIVATION_RELU };
 
 /* x, y: (n); y may be x. */
-void OP(activation_forward)(enum activation kind, size_t n, const real *x, real *y);
+void activation_forward(enum activation kind, size_t n, const real *x, real *y);
 /* d, the gradient by y, becomes that by x: d f'(x). y = f(x) again, which takes little beside it. */
-void OP(activation_backward)(enum activation kind, size_t n, const real *x, real *d, real *y);
+void activation_backward(enum activation kind, size_t n, const real *x, real *d, real *y);
 
 #endif

@@ -1,3 +1,4 @@
+/* Compiled twice, for float and for double: see op/op.h. */
 /*
  * attention.c - see attention.h. One (sequence, head) is the work of one thread, in a fixed order.
  *
@@ -71,7 +72,7 @@ static void make_mask(const struct head *head, const struct tile *tile, size_t i
         size_t columns = tile_padded(tile_visible(tile, r + rows - 1));
         uint64_t first = head->element + (i + r) * stride + j;
         real *to = mask + r * TILE_COLUMNS;
-        OP(dropout_tile)(head->run, head->dropout, first, stride, rows, columns, to, TILE_COLUMNS);
+        dropout_tile(head->run, head->dropout, first, stride, rows, columns, to, TILE_COLUMNS);
     }
 }
 
@@ -134,10 +135,10 @@ static void forward_rows(const struct head *head, const real *q, const real *k, 
     }
     for (size_t j = 0; j < i + rows; j += TILE_COLUMNS) {
         struct tile tile = tile_at(head, i, rows, j);
-        OP(tile_scores)(&tile, head->scale, q, k + j * ld, ld, s, more);
+        tile_scores(&tile, head->scale, q, k + j * ld, ld, s, more);
         if (mask) make_mask(head, &tile, i, j, mask);
         weigh_tile(&tile, s, mask, most, sum, out, ld);
-        OP(tile_rows)(&tile, 1, s, v + j * ld, out, ld, more);
+        tile_rows(&tile, 1, s, v + j * ld, out, ld, more);
     }
     for (size_t r = 0; r < rows; r++) {
         for (size_t d = 0; d < width; d++) out[r * ld + d] /= sum[r];
@@ -187,13 +188,13 @@ static void backward_rows(const struct head *head, const real *q, const real *k,
     q += i * ld, dout += i * ld, to.dq += i * ld, lse += i * head->heads, delta += i * head->heads;
     for (size_t j = 0; j < i + rows; j += TILE_COLUMNS) {
         struct tile tile = tile_at(head, i, rows, j);
-        OP(tile_scores)(&tile, head->scale, q, k + j * ld, ld, s, more);
-        OP(tile_scores)(&tile, 1, dout, v + j * ld, ld, ds, more);
+        tile_scores(&tile, head->scale, q, k + j * ld, ld, s, more);
+        tile_scores(&tile, 1, dout, v + j * ld, ld, ds, more);
         if (mask) make_mask(head, &tile, i, j, mask);
         weigh_back(&tile, s, ds, mask, lse, delta, head->heads);
-        OP(tile_columns)(&tile, 1, s, dout, to.dv + j * ld, ld, more);
-        OP(tile_columns)(&tile, head->scale, ds, q, to.dk + j * ld, ld, more);
-        OP(tile_rows)(&tile, head->scale, ds, k + j * ld, to.dq, ld, more);
+        tile_columns(&tile, 1, s, dout, to.dv + j * ld, ld, more);
+        tile_columns(&tile, head->scale, ds, q, to.dk + j * ld, ld, more);
+        tile_rows(&tile, head->scale, ds, k + j * ld, to.dq, ld, more);
     }
 }
 
@@ -229,15 +230,15 @@ static bool leaves(const struct op_run *run, size_t item, size_t row)
     return (row || item % 64 == 0) && op_stopped(run);
 }
 
-size_t OP(attention_scratch)(size_t heads, size_t width, int threads)
+size_t attention_scratch(size_t heads, size_t width, int threads)
 {
     (void)heads, (void)width;
     return (size_t)threads * SCRATCH;
 }
 
-void OP(attention_forward)(const struct op_run *run, const struct op_rows *rows, size_t heads, size_t width,
-                           struct op_dropout dropout, const real *q, const real *k, const real *v, real *out, real *lse,
-                           real *scratch)
+void attention_forward(const struct op_run *run, const struct op_rows *rows, size_t heads, size_t width,
+                       struct op_dropout dropout, const real *q, const real *k, const real *v, real *out, real *lse,
+                       real *scratch)
 {
     const size_t items = rows->sequences * heads;
     atomic_size_t left = items;
@@ -271,9 +272,9 @@ static void begin_backward(const struct head *head, const real *out, const real 
     }
 }
 
-void OP(attention_backward)(const struct op_run *run, const struct op_rows *rows, size_t heads, size_t width,
-                            struct op_dropout dropout, const real *q, const real *k, const real *v, const real *out,
-                            const real *lse, const real *dout, real *dq, real *dk, real *dv, real *delta, real *scratch)
+void attention_backward(const struct op_run *run, const struct op_rows *rows, size_t heads, size_t width,
+                        struct op_dropout dropout, const real *q, const real *k, const real *v, const real *out,
+                        const real *lse, const real *dout, real *dq, real *dk, real *dv, real *delta, real *scratch)
 {
     const size_t items = rows->sequences * heads;
     atomic_size_t left = items;

@@ -11,18 +11,22 @@
 
 #include "op/op.h"
 
+/* Names as calls use them. */
+#define attention_scratch  OP(attention_scratch)
+#define attention_forward  OP(attention_forward)
+#define attention_backward OP(attention_backward)
+
 /* Reals of scratch that the functions below need for `threads` threads. */
-size_t OP(attention_scratch)(size_t heads, size_t width, int threads);
+size_t attention_scratch(size_t heads, size_t width, int threads);
 
 /* out as above; lse (rows x heads) is kept for the backward pass. */
-void OP(attention_forward)(const struct op_run *run, const struct op_rows *rows, size_t heads, size_t width,
-                           struct op_dropout dropout, const real *q, const real *k, const real *v, real *out, real *lse,
-                           real *scratch);
+void attention_forward(const struct op_run *run, const struct op_rows *rows, size_t heads, size_t width,
+                       struct op_dropout dropout, const real *q, const real *k, const real *v, real *out, real *lse,
+                       real *scratch);
 
 /* dq, dk, dv are overwritten. delta (rows x heads) is scratch: sum over columns of dout * out. */
-void OP(attention_backward)(const struct op_run *run, const struct op_rows *rows, size_t heads, size_t width,
-                            struct op_dropout dropout, const real *q, const real *k, const real *v, const real *out,
-                            const real *lse, const real *dout, real *dq, real *dk, real *dv, real *delta,
-                            real *scratch);
+void attention_backward(const struct op_run *run, const struct op_rows *rows, size_t heads, size_t width,
+                        struct op_dropout dropout, const real *q, const real *k, const real *v, const real *out,
+                        const real *lse, const real *dout, real *dq, real *dk, real *dv, real *delta, real *scratch);
 
 #endif

@@ -1,3 +1,4 @@
+/* Compiled twice, for float and for double: see op/op.h. */
 /*
  * dropout.c - see dropout.h.
  *
@@ -111,14 +112,14 @@ OP_CLONES static void make_tile(const struct mask *mask, uint64_t first, uint64_
     }
 }
 
-void OP(dropout_tile)(const struct op_run *run, struct op_dropout dropout, uint64_t first, uint64_t stride, size_t rows,
-                      size_t columns, real *out, size_t ld)
+void dropout_tile(const struct op_run *run, struct op_dropout dropout, uint64_t first, uint64_t stride, size_t rows,
+                  size_t columns, real *out, size_t ld)
 {
     struct mask mask = mask_of(run, dropout);
     make_tile(&mask, first, stride, rows, columns, out, ld);
 }
 
-void OP(dropout_factors)(const struct op_run *run, struct op_dropout dropout, uint64_t first, real *out, size_t n)
+void dropout_factors(const struct op_run *run, struct op_dropout dropout, uint64_t first, real *out, size_t n)
 {
-    OP(dropout_tile)(run, dropout, first, 0, 1, n, out, n);
+    dropout_tile(run, dropout, first, 0, 1, n, out, n);
 }

@@ -1,27 +1,28 @@
+/* Compiled twice, for float and for double: see op/op.h. */
 /* embed.c - see embed.h. */
 #include "op/embed.h"
 #include "op/real.h"
 
 #include <string.h>
 
-double OP(temporal_period)(size_t pair, size_t d)
+double temporal_period(size_t pair, size_t d)
 {
     return pow(10000, (double)(2 * pair) / (double)d);
 }
 
-void OP(embed_forward)(size_t n, size_t d, const uint32_t *type, const real *table, real *x)
+void embed_forward(size_t n, size_t d, const uint32_t *type, const real *table, real *x)
 {
     for (size_t i = 0; i < n; i++) memcpy(x + i * d, table + (size_t)type[i] * d, d * sizeof *x);
 }
 
-void OP(embed_gradient)(size_t n, size_t d, const uint32_t *type, const real *dx, real *dtable)
+void embed_gradient(size_t n, size_t d, const uint32_t *type, const real *dx, real *dtable)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < d; k++) dtable[(size_t)type[i] * d + k] += dx[i * d + k];
 }
 
-void OP(gap_feature_forward)(size_t n, size_t d, size_t m, const real *g, const real *v, const real *c,
-                             const real *table, real *h, real *x)
+void gap_feature_forward(size_t n, size_t d, size_t m, const real *g, const real *v, const real *c, const real *table,
+                         real *h, real *x)
 {
     for (size_t i = 0; i < n; i++) {
         if (isnan(g[i])) continue;
@@ -34,8 +35,8 @@ void OP(gap_feature_forward)(size_t n, size_t d, size_t m, const real *g, const 
     }
 }
 
-void OP(gap_feature_gradient)(size_t n, size_t d, size_t m, const real *g, const real *table, const real *h,
-                              const real *dx, real *dv, real *dc, real *dtable, real *dh)
+void gap_feature_gradient(size_t n, size_t d, size_t m, const real *g, const real *table, const real *h, const real *dx,
+                          real *dv, real *dc, real *dtable, real *dh)
 {
     for (size_t i = 0; i < n; i++) {
         if (isnan(g[i])) continue;

@@ -6,24 +6,32 @@
 
 #include "op/op.h"
 
+/* Names as calls use them. */
+#define temporal_forward     OP(temporal_forward)
+#define temporal_period      OP(temporal_period)
+#define embed_forward        OP(embed_forward)
+#define embed_gradient       OP(embed_gradient)
+#define gap_feature_forward  OP(gap_feature_forward)
+#define gap_feature_gradient OP(gap_feature_gradient)
+
 /* z (n x d): even i sin(t / p_i), odd i cos(t / p_i), p_i = 10000^{2 floor(i/2) / d}; phases in double. */
-void OP(temporal_forward)(size_t n, size_t d, const double *time, real *z);
+void temporal_forward(size_t n, size_t d, const double *time, real *z);
 
 /* p_i of entries 2*pair and 2*pair + 1. Not in temporal.c, whose -ffast-math would cost digits that large times need.
  */
-double OP(temporal_period)(size_t pair, size_t d);
+double temporal_period(size_t pair, size_t d);
 
 /* x (n x d) = rows of table (types x d). */
-void OP(embed_forward)(size_t n, size_t d, const uint32_t *type, const real *table, real *x);
+void embed_forward(size_t n, size_t d, const uint32_t *type, const real *table, real *x);
 /* dtable += rows of dx, in the order of rows. */
-void OP(embed_gradient)(size_t n, size_t d, const uint32_t *type, const real *dx, real *dtable);
+void embed_gradient(size_t n, size_t d, const uint32_t *type, const real *dx, real *dtable);
 
 /* The gap feature: x += G tanh(v g + c), g the standardised logarithm of the gap before the event; rows whose g is NaN
    (no gap before) get nothing. v, c: (m); G: (d x m). h (n x m) keeps tanh for the backward pass. */
-void OP(gap_feature_forward)(size_t n, size_t d, size_t m, const real *g, const real *v, const real *c,
-                             const real *table, real *h, real *x);
+void gap_feature_forward(size_t n, size_t d, size_t m, const real *g, const real *v, const real *c, const real *table,
+                         real *h, real *x);
 /* dv, dc, dtable are added to; dh (m) is scratch. */
-void OP(gap_feature_gradient)(size_t n, size_t d, size_t m, const real *g, const real *table, const real *h,
-                              const real *dx, real *dv, real *dc, real *dtable, real *dh);
+void gap_feature_gradient(size_t n, size_t d, size_t m, const real *g, const real *table, const real *h, const real *dx,
+                          real *dv, real *dc, real *dtable, real *dh);
 
 #endif

@@ -1,3 +1,4 @@
+/* Compiled twice, for float and for double: see op/op.h. */
 /*
  * gap_head.c - see gap_head.h.
  *
@@ -40,8 +41,8 @@ static void unit(int order, size_t n, real a, real b, real w, const real *restri
     }
 }
 
-void OP(gap_head_forward)(int order, size_t d, const real *a, const real *b, const real *w, real c, const real *tau,
-                          size_t n, real *z, real *u, real *u1, real *u2)
+void gap_head_forward(int order, size_t d, const real *a, const real *b, const real *w, real c, const real *tau,
+                      size_t n, real *z, real *u, real *u1, real *u2)
 {
     for (size_t i = 0; i < n; i++) u[i] = c;
     for (size_t i = 0; order >= 1 && i < n; i++) u1[i] = 0;
@@ -95,9 +96,9 @@ static struct unit_sums gather(int order, size_t n, real a, const real *restrict
     return (struct unit_sums){sum_z, sum_s, sum_zs, sum_e, sum_etau};
 }
 
-void OP(gap_head_backward)(int order, size_t d, const real *a, const real *b, const real *w, const real *tau, size_t n,
-                           const real *z, const real *g0, const real *g1, const real *g2, real *da, real *db, real *dw,
-                           real *dc)
+void gap_head_backward(int order, size_t d, const real *a, const real *b, const real *w, const real *tau, size_t n,
+                       const real *z, const real *g0, const real *g1, const real *g2, real *da, real *db, real *dw,
+                       real *dc)
 {
     (void)b;
     real sum = 0;

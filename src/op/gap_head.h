@@ -16,15 +16,19 @@
 
 #include "op/op.h"
 
+/* Names as calls use them. */
+#define gap_head_forward  OP(gap_head_forward)
+#define gap_head_backward OP(gap_head_backward)
+
 /* a, b, w: (d); tau: (n). u: (n); u1, u2: (n), written where order is at least 1, 2. z: (d x n) is kept for the
    backward pass. */
-void OP(gap_head_forward)(int order, size_t d, const real *a, const real *b, const real *w, real c, const real *tau,
-                          size_t n, real *z, real *u, real *u1, real *u2);
+void gap_head_forward(int order, size_t d, const real *a, const real *b, const real *w, real c, const real *tau,
+                      size_t n, real *z, real *u, real *u1, real *u2);
 
 /* g0, g1, g2: (n) gradients with respect to u, u', u'' (as far as order goes). da, db: (d) overwritten; dw: (d) and dc
    are added to. */
-void OP(gap_head_backward)(int order, size_t d, const real *a, const real *b, const real *w, const real *tau, size_t n,
-                           const real *z, const real *g0, const real *g1, const real *g2, real *da, real *db, real *dw,
-                           real *dc);
+void gap_head_backward(int order, size_t d, const real *a, const real *b, const real *w, const real *tau, size_t n,
+                       const real *z, const real *g0, const real *g1, const real *g2, real *da, real *db, real *dw,
+                       real *dc);
 
 #endif

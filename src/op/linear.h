@@ -8,13 +8,19 @@
 
 #include "op/op.h"
 
-void OP(linear_forward)(size_t n, size_t in, size_t out, const real *x, const real *w, const real *b, real *y);
+/* Names as calls use them. */
+#define linear_forward  OP(linear_forward)
+#define linear_row      OP(linear_row)
+#define linear_backward OP(linear_backward)
+#define linear_gradient OP(linear_gradient)
+
+void linear_forward(size_t n, size_t in, size_t out, const real *x, const real *w, const real *b, real *y);
 /* The same for one row, faster; b, y and x apart. */
-void OP(linear_row)(size_t in, size_t out, const real *x, const real *w, const real *b, real *y);
+void linear_row(size_t in, size_t out, const real *x, const real *w, const real *b, real *y);
 /* dx = dy W, or dx += dy W where `add`. */
-void OP(linear_backward)(size_t n, size_t in, size_t out, const real *dy, const real *w, int add, real *dx);
+void linear_backward(size_t n, size_t in, size_t out, const real *dy, const real *w, int add, real *dx);
 /* dW += dy^T x and db += sum of dy over rows, for outputs from .. to-1 only: blocks of outputs may run side by side. */
-void OP(linear_gradient)(size_t n, size_t in, size_t out, const real *x, const real *dy, size_t from, size_t to,
-                         real *dw, real *db);
+void linear_gradient(size_t n, size_t in, size_t out, const real *x, const real *dy, size_t from, size_t to, real *dw,
+                     real *db);
 
 #endif

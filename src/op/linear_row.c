@@ -1,3 +1,4 @@
+/* Compiled twice, for float and for double: see op/op.h. */
 /*
  * linear_row.c - see linear.h: a linear map of one row. Built with -ffast-math so that the sums over a row are vectors;
  * four of them run side by side. A BLAS has more to prepare than to do here.
@@ -6,8 +7,8 @@
 
 #include "base/clones.h"
 
-OP_CLONES static void linear_row(size_t in, size_t out, const real *restrict x, const real *restrict w,
-                                 const real *restrict b, real *restrict y)
+OP_CLONES static void one_row(size_t in, size_t out, const real *restrict x, const real *restrict w,
+                              const real *restrict b, real *restrict y)
 {
     size_t o = 0;
     for (; o + 4 <= out; o += 4, w += 4 * in) {
@@ -27,7 +28,7 @@ OP_CLONES static void linear_row(size_t in, size_t out, const real *restrict x, 
     }
 }
 
-void OP(linear_row)(size_t in, size_t out, const real *x, const real *w, const real *b, real *y)
+void linear_row(size_t in, size_t out, const real *x, const real *w, const real *b, real *y)
 {
-    linear_row(in, out, x, w, b, y);
+    one_row(in, out, x, w, b, y);
 }

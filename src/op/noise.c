@@ -1,3 +1,4 @@
+/* Compiled twice, for float and for double: see op/op.h. */
 /* noise.c - see noise.h. Compiled with -ffast-math for the vector log, sin and cos of libmvec. */
 #include "op/noise.h"
 
@@ -24,7 +25,7 @@ static void box_muller(size_t half, const uint32_t *restrict radius, const uint3
  */
 enum { VECTOR = 16 };
 
-void OP(noise_normal)(const struct op_run *run, uint64_t place, uint64_t item, size_t n, real *out)
+void noise_normal(const struct op_run *run, uint64_t place, uint64_t item, size_t n, real *out)
 {
     uint32_t radius[NOISE_MOST / 2], angle[NOISE_MOST / 2];
     real both[NOISE_MOST];

@@ -1,3 +1,4 @@
+/* Compiled twice, for float and for double: see op/op.h. */
 /* norm.c - see norm.h. Compiled with -ffast-math so that the sums over a row are vectors. */
 #include "op/norm.h"
 
@@ -26,7 +27,7 @@ static void forward_row(size_t d, struct moments m, const real *restrict x, cons
     for (size_t k = 0; k < d; k++) y[k] = gain[k] * (x[k] - m.mean) * m.inverse + bias[k];
 }
 
-void OP(norm_forward)(size_t n, size_t d, double eps, const real *x, const real *gain, const real *bias, real *y)
+void norm_forward(size_t n, size_t d, double eps, const real *x, const real *gain, const real *bias, real *y)
 {
     for (size_t i = 0; i < n; i++)
         forward_row(d, moments_of(d, (real)eps, x + i * d), x + i * d, gain, bias, y + i * d);
@@ -48,7 +49,7 @@ static void backward_row(size_t d, struct moments m, const real *restrict x, con
     for (size_t k = 0; k < d; k++) dx[k] = m.inverse * (gain[k] * dy[k] - sum - (x[k] - m.mean) * moment);
 }
 
-void OP(norm_backward)(size_t n, size_t d, double eps, const real *x, const real *gain, const real *dy, real *dx)
+void norm_backward(size_t n, size_t d, double eps, const real *x, const real *gain, const real *dy, real *dx)
 {
     for (size_t i = 0; i < n; i++)
         backward_row(d, moments_of(d, (real)eps, x + i * d), x + i * d, gain, dy + i * d, dx + i * d);
@@ -64,7 +65,7 @@ static void gradient_row(size_t d, struct moments m, const real *restrict x, con
     }
 }
 
-void OP(norm_gradient)(size_t n, size_t d, double eps, const real *x, const real *dy, real *dgain, real *dbias)
+void norm_gradient(size_t n, size_t d, double eps, const real *x, const real *dy, real *dgain, real *dbias)
 {
     for (size_t i = 0; i < n; i++)
         gradient_row(d, moments_of(d, (real)eps, x + i * d), x + i * d, dy + i * d, dgain, dbias);

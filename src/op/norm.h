@@ -8,10 +8,15 @@
 
 #include "op/op.h"
 
-void OP(norm_forward)(size_t n, size_t d, double eps, const real *x, const real *gain, const real *bias, real *y);
+/* Names as calls use them. */
+#define norm_forward  OP(norm_forward)
+#define norm_backward OP(norm_backward)
+#define norm_gradient OP(norm_gradient)
+
+void norm_forward(size_t n, size_t d, double eps, const real *x, const real *gain, const real *bias, real *y);
 /* dx may be dy. */
-void OP(norm_backward)(size_t n, size_t d, double eps, const real *x, const real *gain, const real *dy, real *dx);
+void norm_backward(size_t n, size_t d, double eps, const real *x, const real *gain, const real *dy, real *dx);
 /* dgain, dbias are added to. */
-void OP(norm_gradient)(size_t n, size_t d, double eps, const real *x, const real *dy, real *dgain, real *dbias);
+void norm_gradient(size_t n, size_t d, double eps, const real *x, const real *dy, real *dgain, real *dbias);
 
 #endif

@@ -1,8 +1,9 @@
 /*
  * op.h - what all ops share: the number type they are compiled for, and how their work is cut up.
  *
- * Every file of this room, and of model/, is compiled twice, with SMURF_REAL 32 and 64; OP(x) is smurf_x_f32 or
- * smurf_x_f64. Training runs in float; double is for finite differences and golden values.
+ * The ops, and the models made of them, are compiled twice, with SMURF_REAL 32 and 64; their files say so in the first
+ * line. OP(x) is smurf_x_f32 or smurf_x_f64; headers define x as OP(x), so that calls read like calls. Training runs in
+ * float; double is for finite differences and golden values.
  *
  * An op is a pair of functions, forward and backward, on raw pointers and sizes, without hidden state. Matrices are
  * row by row; a shape (n x d) names rows first. Backward functions add into gradients of parameters and overwrite

@@ -1,3 +1,4 @@
+/* Compiled twice, for float and for double: see op/op.h. */
 /*
  * recall.c - see recall.h. Built with -ffast-math for the vector exp of libmvec: no infinity or NaN is made here, as
  * scores of slots not in use are a large negative number, and arguments of exp are held at a bound below which weights
@@ -22,7 +23,7 @@ static const real lowest = -1e300, floor_of_exp = -700;
 static const real lowest = -1e30f, floor_of_exp = -80;
 #endif
 
-void OP(recall_store)(size_t width, real *part, size_t slot, const real *k, const real *v)
+void recall_store(size_t width, real *part, size_t slot, const real *k, const real *v)
 {
     for (size_t d = 0; d < width; d++) part[d * RECALL_BLOCK + slot] = k[d];
     memcpy(part + (RECALL_BLOCK + slot) * width, v, width * sizeof *v);
@@ -80,7 +81,7 @@ OP_CLONES static void attend(size_t n, size_t width, const real *part, size_t st
     }
 }
 
-void OP(recall_attend)(size_t n, size_t width, const real *part, size_t stride, const real *q, real *out, real *score)
+void recall_attend(size_t n, size_t width, const real *part, size_t stride, const real *q, real *out, real *score)
 {
     attend(n, width, part, stride, q, (real)(1 / sqrt((double)width)), out, score);
 }

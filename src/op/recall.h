@@ -12,6 +12,10 @@
 
 #include "op/op.h"
 
+/* Names as calls use them. */
+#define recall_store  OP(recall_store)
+#define recall_attend OP(recall_attend)
+
 enum {
     RECALL_BLOCK = 32,
     RECALL_PAD = 64 / (int)sizeof(real), /* reals behind a store that are read in vain */
@@ -30,10 +34,10 @@ static inline size_t recall_padded(size_t n)
 }
 
 /* k, v (width) go to a slot below RECALL_BLOCK of `part`, one head's part of a block. */
-void OP(recall_store)(size_t width, real *part, size_t slot, const real *k, const real *v);
+void recall_store(size_t width, real *part, size_t slot, const real *k, const real *v);
 
 /* q, out: (width). n: 1 or more; part: of the first block; those of the next ones follow at a distance of stride. score
    (recall_padded(n)) is scratch. */
-void OP(recall_attend)(size_t n, size_t width, const real *part, size_t stride, const real *q, real *out, real *score);
+void recall_attend(size_t n, size_t width, const real *part, size_t stride, const real *q, real *out, real *score);
 
 #endif

@@ -1,3 +1,4 @@
+/* Compiled twice, for float and for double: see op/op.h. */
 /* temporal.c - see embed.h. Compiled with -ffast-math for the vector sin and cos of libmvec. */
 #include "base/clones.h"
 #include "op/embed.h"
@@ -19,12 +20,12 @@ static void cosines(size_t n, double time, const double *restrict period, double
     for (size_t k = 0; k < n; k++) out[k] = cos(time / period[k]);
 }
 
-void OP(temporal_forward)(size_t n, size_t d, const double *time, real *z)
+void temporal_forward(size_t n, size_t d, const double *time, real *z)
 {
     double period[PAIRS], sine[PAIRS], cosine[PAIRS];
     for (size_t at = 0; at < (d + 1) / 2; at += PAIRS) {
         size_t pairs = (d + 1) / 2 - at < PAIRS ? (d + 1) / 2 - at : PAIRS;
-        for (size_t k = 0; k < pairs; k++) period[k] = OP(temporal_period)(at + k, d);
+        for (size_t k = 0; k < pairs; k++) period[k] = temporal_period(at + k, d);
         for (size_t i = 0; i < n; i++) {
             real *row = z + i * d + 2 * at;
             sines(pairs, time[i], period, sine);

@@ -1,3 +1,4 @@
+/* Compiled twice, for float and for double: see op/op.h. */
 /*
  * thp_head.c - see thp_head.h.
  *
@@ -31,8 +32,8 @@ static struct sums gather(size_t n, real z, real s, real beta, const real *restr
     return out;
 }
 
-double OP(thp_integral)(const struct thp_head *head, size_t n, const real *tau, const real *w, double scale,
-                        struct thp_gradient *g)
+double thp_integral(const struct thp_head *head, size_t n, const real *tau, const real *w, double scale,
+                    struct thp_gradient *g)
 {
     double sum = 0, slope = 0, beta = 0;
     for (size_t k = 0; k < head->types; k++) {
@@ -84,12 +85,12 @@ static void add_types(const struct thp_head *head, add_function *f, double facto
     }
 }
 
-void OP(thp_total)(const struct thp_head *head, const double *tau, double *out, size_t n)
+void thp_total(const struct thp_head *head, const double *tau, double *out, size_t n)
 {
     add_types(head, add_softplus, 1 / (double)head->beta, tau, out, n);
 }
 
-void OP(thp_total_slope)(const struct thp_head *head, const double *tau, double *out, size_t n)
+void thp_total_slope(const struct thp_head *head, const double *tau, double *out, size_t n)
 {
     add_types(head, add_logistic, (double)head->slope, tau, out, n);
 }
@@ -100,7 +101,7 @@ static void all_types(size_t types, const real *restrict z, double beta, double 
     for (size_t k = 0; k < types; k++) out[k] = softplus(beta * (double)z[k] + shift) / beta;
 }
 
-void OP(thp_types)(const struct thp_head *head, const double *tau, double *out, size_t n)
+void thp_types(const struct thp_head *head, const double *tau, double *out, size_t n)
 {
     double beta = (double)head->beta, s = beta * (double)head->slope;
     for (size_t i = 0; i < n; i++) all_types(head->types, head->z, beta, s * tau[i], out + i * head->types);

@@ -14,6 +14,12 @@
 
 #include "op/intensity.h"
 
+/* Names as calls use them. */
+#define thp_integral    OP(thp_integral)
+#define thp_total       OP(thp_total)
+#define thp_total_slope OP(thp_total_slope)
+#define thp_types       OP(thp_types)
+
 /* Points of an integral come in whole blocks: pad with points of weight 0. */
 enum { THP_BLOCK = 16 };
 /* beta is learned without a bound; below this it counts as this, with the gradient it has here, so that it can come
@@ -55,13 +61,13 @@ static inline void thp_add(const struct thp_head *head, size_t k, real tau, cons
 
 /* Sum over points and types of w[i] lambda_k(tau[i]), n a multiple of THP_BLOCK; g (or NULL): its gradient times
    scale. */
-double OP(thp_integral)(const struct thp_head *head, size_t n, const real *tau, const real *w, double scale,
-                        struct thp_gradient *g);
+double thp_integral(const struct thp_head *head, size_t n, const real *tau, const real *w, double scale,
+                    struct thp_gradient *g);
 
 /* For laws, in double: the total intensity and its slope at n points, and lambda_k, out (n x types). tau and out may be
    the same array but for the types. */
-void OP(thp_total)(const struct thp_head *head, const double *tau, double *out, size_t n);
-void OP(thp_total_slope)(const struct thp_head *head, const double *tau, double *out, size_t n);
-void OP(thp_types)(const struct thp_head *head, const double *tau, double *out, size_t n);
+void thp_total(const struct thp_head *head, const double *tau, double *out, size_t n);
+void thp_total_slope(const struct thp_head *head, const double *tau, double *out, size_t n);
+void thp_types(const struct thp_head *head, const double *tau, double *out, size_t n);
 
 #endif

@@ -1,3 +1,4 @@
+/* Compiled twice, for float and for double: see op/op.h. */
 /*
  * tile.c - see tile.h. Four rows (or columns) of the result are made together, one vector of each: four
  * chains of multiply-adds in registers. Built with -ffp-contract=fast, for fused ones.
@@ -71,8 +72,7 @@ OP_CLONES static void narrow_scores(const struct tile *tile, real scale, const r
     }
 }
 
-void OP(tile_scores)(const struct tile *tile, real scale, const real *a, const real *b, size_t ld, real *s,
-                     real *scratch)
+void tile_scores(const struct tile *tile, real scale, const real *a, const real *b, size_t ld, real *s, real *scratch)
 {
     if (tile->width > TILE_NARROW) {
         gemm(0, 1, tile->rows, tile->columns, tile->width, scale, a, ld, b, ld, 0, s, TILE_COLUMNS);
@@ -110,8 +110,7 @@ OP_CLONES static void narrow_rows(const struct tile *tile, real scale, const rea
     }
 }
 
-void OP(tile_rows)(const struct tile *tile, real scale, const real *s, const real *b, real *out, size_t ld,
-                   real *scratch)
+void tile_rows(const struct tile *tile, real scale, const real *s, const real *b, real *out, size_t ld, real *scratch)
 {
     if (tile->width > TILE_NARROW) {
         gemm(0, 0, tile->rows, tile->width, tile->columns, scale, s, TILE_COLUMNS, b, ld, 1, out, ld);
@@ -139,8 +138,8 @@ OP_CLONES static void narrow_columns(const struct tile *tile, real scale, const 
     }
 }
 
-void OP(tile_columns)(const struct tile *tile, real scale, const real *s, const real *a, real *out, size_t ld,
-                      real *scratch)
+void tile_columns(const struct tile *tile, real scale, const real *s, const real *a, real *out, size_t ld,
+                  real *scratch)
 {
     if (tile->width > TILE_NARROW) {
         gemm(1, 0, tile->columns, tile->width, tile->rows, scale, s, TILE_COLUMNS, a, ld, 1, out, ld);

@@ -11,6 +11,11 @@
 
 #include "op/op.h"
 
+/* Names as calls use them. */
+#define tile_scores  OP(tile_scores)
+#define tile_rows    OP(tile_rows)
+#define tile_columns OP(tile_columns)
+
 enum {
     TILE_ROWS = 48,     /* queries of a tile, at most */
     TILE_COLUMNS = 240, /* keys of a tile, at most: a multiple of TILE_ROWS; also its row length */
@@ -41,15 +46,13 @@ static inline size_t tile_padded(size_t n)
 
    s_rc = scale a_r . b_c for visible c; others are left undefined. Rows of a (rows x width), b (columns x
    width) are ld apart, those of s TILE_COLUMNS. */
-void OP(tile_scores)(const struct tile *tile, real scale, const real *a, const real *b, size_t ld, real *s,
-                     real *scratch);
+void tile_scores(const struct tile *tile, real scale, const real *a, const real *b, size_t ld, real *s, real *scratch);
 
 /* out_r += scale sum_c s_rc b_c. Unseen s must be 0. */
-void OP(tile_rows)(const struct tile *tile, real scale, const real *s, const real *b, real *out, size_t ld,
-                   real *scratch);
+void tile_rows(const struct tile *tile, real scale, const real *s, const real *b, real *out, size_t ld, real *scratch);
 
 /* out_c += scale sum_r s_rc a_r. Unseen s must be 0. */
-void OP(tile_columns)(const struct tile *tile, real scale, const real *s, const real *a, real *out, size_t ld,
-                      real *scratch);
+void tile_columns(const struct tile *tile, real scale, const real *s, const real *a, real *out, size_t ld,
+                  real *scratch);
 
 #endif

@@ -1,3 +1,4 @@
+/* Compiled twice, for float and for double: see op/op.h. */
 /*
  * type_head.c - see type_head.h.
  *
@@ -16,8 +17,8 @@ static void units(const real *restrict tau, size_t n, real a, real b, real *rest
     for (size_t i = 0; i < n; i++) h[i] = tanh_real(a * tau[i] + b);
 }
 
-void OP(type_head_forward)(size_t types, size_t width, const real *a, const real *b, const real *w, const real *c,
-                           const real *tau, size_t n, real *h, real *logits)
+void type_head_forward(size_t types, size_t width, const real *a, const real *b, const real *w, const real *c,
+                       const real *tau, size_t n, real *h, real *logits)
 {
     for (size_t k = 0; k < width; k++) units(tau, n, a[k], b[k], h + k * n);
     for (size_t k = 0; k < types; k++)
@@ -31,7 +32,7 @@ static void one_point(size_t width, const real *restrict a, const real *restrict
     for (size_t k = 0; k < width; k++) h[k] = tanh_real(a[k] * tau + b[k]);
 }
 
-void OP(type_head_units)(size_t width, const real *a, const real *b, real tau, real *h)
+void type_head_units(size_t width, const real *a, const real *b, real tau, real *h)
 {
     one_point(width, a, b, tau, h);
 }
@@ -156,8 +157,8 @@ static double row_loss(size_t types, uint32_t target, double smoothing, double m
     return mass * ((double)max + (double)log_real(sum)) - (1 - smoothing - other) * (double)truth - other * (double)all;
 }
 
-double OP(type_head_loss)(size_t types, size_t all, size_t n, uint32_t target, double smoothing, real scale,
-                          real *logits, double *right)
+double type_head_loss(size_t types, size_t all, size_t n, uint32_t target, double smoothing, real scale, real *logits,
+                      double *right)
 {
     double mass = 1 - smoothing / (double)types, loss = 0, hits = 0;
     if (smoothing <= 0) mass = 1, smoothing = 0;
@@ -196,8 +197,8 @@ static real row_sum(const real *restrict x, size_t n)
     return sum;
 }
 
-void OP(type_head_backward)(size_t types, size_t width, const real *a, const real *w, const real *tau, size_t n,
-                            const real *h, const real *g, real *dh, real *da, real *db, real *dw, real *dc)
+void type_head_backward(size_t types, size_t width, const real *a, const real *w, const real *tau, size_t n,
+                        const real *h, const real *g, real *dh, real *da, real *db, real *dw, real *dc)
 {
     (void)a;
     gemm(1, 0, width, n, types, 1, w, width, g, n, 0, dh, n);

@@ -11,25 +11,31 @@
 
 #include "op/op.h"
 
+/* Names as calls use them. */
+#define type_head_forward  OP(type_head_forward)
+#define type_head_units    OP(type_head_units)
+#define type_head_loss     OP(type_head_loss)
+#define type_head_backward OP(type_head_backward)
+
 /* From so many types on their map does not stay in the nearest cache, and one point of one event fills vectors. */
 enum { TYPES_MANY = 256 };
 
 /* h: (width x n) activations, logits: (types x n), both kept for the backward pass. */
-void OP(type_head_forward)(size_t types, size_t width, const real *a, const real *b, const real *w, const real *c,
-                           const real *tau, size_t n, real *h, real *logits);
+void type_head_forward(size_t types, size_t width, const real *a, const real *b, const real *w, const real *c,
+                       const real *tau, size_t n, real *h, real *logits);
 
 /* h (width) = tanh(a tau + b): the activations of one event at one point, for callers that do the products of several
    events together. */
-void OP(type_head_units)(size_t width, const real *a, const real *b, real tau, real *h);
+void type_head_units(size_t width, const real *a, const real *b, real tau, real *h);
 
 /* The cross-entropy averaged over the first n of `all` points; logits (types x all) are replaced by its gradient times
    `scale`, 0 at the other points. *right gets the share of points at which the true type has the largest logit. */
-double OP(type_head_loss)(size_t types, size_t all, size_t n, uint32_t target, double smoothing, real scale,
-                          real *logits, double *right);
+double type_head_loss(size_t types, size_t all, size_t n, uint32_t target, double smoothing, real scale, real *logits,
+                      double *right);
 
 /* g: (types x n) gradient by the logits. da, db: (width) overwritten; dw (types x width) and dc (types) are added to.
    dh: (width x n) is scratch. */
-void OP(type_head_backward)(size_t types, size_t width, const real *a, const real *w, const real *tau, size_t n,
-                            const real *h, const real *g, real *dh, real *da, real *db, real *dw, real *dc);
+void type_head_backward(size_t types, size_t width, const real *a, const real *w, const real *tau, size_t n,
+                        const real *h, const real *g, real *dh, real *da, real *db, real *dw, real *dc);
 
 #endif
