@@ -8,7 +8,7 @@
  * its own, so that the peak of memory is that of one read; the median is reported. Below 150 MB/s, or above three times
  * the packed size, it fails.
  */
-#include "smurf.h"
+#include "smurf_lab.h"
 
 #include <math.h>
 #include <stdio.h>

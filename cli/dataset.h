@@ -7,7 +7,7 @@
 #define DATASET_H
 
 #include "option.h"
-#include "smurf.h"
+#include "smurf_lab.h"
 
 struct dataset_options {
     const char *sequence, *time, *type, *types, *events, *key, *unit, *from;

@@ -3,7 +3,7 @@
 #include "files.h"
 
 #include "option.h"
-#include "smurf.h"
+#include "smurf_lab.h"
 #include "terminal.h"
 
 #include <dirent.h>

@@ -4,7 +4,7 @@
 #ifndef FINGERPRINT_H
 #define FINGERPRINT_H
 
-#include "smurf.h"
+#include "smurf_lab.h"
 
 enum { FINGERPRINT_TEXT = 17 };
 typedef uint64_t fingerprint;

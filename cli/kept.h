@@ -5,7 +5,7 @@
 #ifndef KEPT_H
 #define KEPT_H
 
-#include "smurf.h"
+#include "smurf_lab.h"
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* main.c - finds the command and runs it. */
 #include "commands.h"
 #include "option.h"
-#include "smurf.h"
+#include "smurf_lab.h"
 #include "terminal.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "option.h"
 
 #include "files.h"
-#include "smurf.h"
+#include "smurf_lab.h"
 #include "terminal.h"
 
 #include <errno.h>

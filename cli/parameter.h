@@ -4,7 +4,7 @@
 #ifndef PARAMETER_H
 #define PARAMETER_H
 
-#include "smurf.h"
+#include "smurf_lab.h"
 
 enum { PARAMETERS_MOST = 8 };
 

@@ -6,7 +6,7 @@
 #ifndef POOL_H
 #define POOL_H
 
-#include "smurf.h"
+#include "smurf_lab.h"
 
 /* How a job tells how far it is. */
 struct job_line {

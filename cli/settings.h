@@ -4,7 +4,7 @@
 #ifndef SETTINGS_H
 #define SETTINGS_H
 
-#include "smurf.h"
+#include "smurf_lab.h"
 
 #include <stdbool.h>
 

@@ -4,7 +4,7 @@
 #ifndef SHOW_FORECAST_H
 #define SHOW_FORECAST_H
 
-#include "smurf.h"
+#include "smurf_lab.h"
 
 #include <stdbool.h>
 #include <stdio.h>

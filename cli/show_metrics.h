@@ -4,7 +4,7 @@
 #ifndef SHOW_METRICS_H
 #define SHOW_METRICS_H
 
-#include "smurf.h"
+#include "smurf_lab.h"
 
 #include <stdio.h>
 

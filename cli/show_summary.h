@@ -6,7 +6,7 @@
 #ifndef SHOW_SUMMARY_H
 #define SHOW_SUMMARY_H
 
-#include "smurf.h"
+#include "smurf_lab.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
 #ifndef TERMINAL_H
 #define TERMINAL_H
 
-#include "smurf.h"
+#include "smurf_lab.h"
 
 #include <stdarg.h>
 

@@ -4,7 +4,7 @@
 #ifndef TRAIN_LOG_H
 #define TRAIN_LOG_H
 
-#include "smurf.h"
+#include "smurf_lab.h"
 
 #include <stdbool.h>
 #include <stdio.h>

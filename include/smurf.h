@@ -1,35 +1,45 @@
 /*
  * smurf.h - when will the next event come, of what type, and how sure can one be?
  *
- * The public interface of libsmurf, in the order one meets it: errors, progress, event data
- * (read, look at, split, cut, write), time scales, processes with a known law, training, evaluation, comparisons,
- * forecasts.
+ * The public interface of libsmurf, in three levels:
+ *   1. The basics: errors, reading a log, training, forecasts, evaluation. Most programs need no more.
+ *   2. More ways in and out: memory, arrays, streams, splits, writing.
+ *   3. Details: settings, single questions to a forecast, futures, metric tables.
+ * smurf_lab.h has the rest, for research: simulation, step-by-step training, time scales, comparisons.
  *
  * Conventions
- * - Functions that can fail return a smurf_status and take a smurf_error that may be NULL. On
- *   failure nothing is handed out and *out is left NULL (but see smurf_fit).
- * - Handles come from the library and go back to their own `_free`, which accepts NULL. A handle copies what it needs,
- *   so that handles may be freed in any order, with two exceptions: a trainer borrows its data sets and a forecast its
- *   model, which must outlive them. Texts and arrays that a handle gives out belong to it; texts and arrays passed to
- *   the library are needed during the call only.
- * - A handle may be read from several threads at once; changing one needs it alone.
- * - Option structs start with their size, set by the matching `_init`: they can grow without breaking programs compiled
- *   against an older header. The same goes for results that a program allocates: a macro passes their size. Structs that
- *   the library hands out by pointer can gain members at their end. Structs marked "fixed" never change.
+ * - Errors: functions that can fail return a smurf_status and take a smurf_error, which may be NULL. On failure *out is
+ *   NULL (but see smurf_fit).
+ * - Ownership: the library makes handles, the caller frees each with its own `_free`, which accepts NULL. A handle
+ *   copies what it needs, so handles may be freed in any order, with two exceptions: a trainer borrows its data sets
+ *   and a forecast its model, which must outlive them. Strings and arrays returned by a handle belong to it. Strings
+ *   and arrays passed to the library are used during the call only.
+ * - Threads: a handle may be read from several threads at once. A thread that changes it must be the only user.
+ * - Growth: option structs start with their size, set by the matching `_init` macro, and so can gain members without
+ *   breaking programs compiled against an older header. Structs returned by pointer can gain members at their end.
+ *   Structs marked "fixed" never change.
  * - The library never prints, exits or aborts, and does not depend on the locale.
  *
- * Example (compiled and run as a test: examples/describe.c)
+ * Example (compiled and run as a test: examples/fit.c)
  *
  *     smurf_error err;
  *     smurf_data *data;
- *     if (smurf_data_read(&data, "events.csv", NULL, &err)) {
+ *     smurf_split part;
+ *     smurf_settings *settings;
+ *     smurf_model *model;
+ *     if (smurf_data_read(&data, "log.csv", NULL, &err) ||
+ *         smurf_split_by_share(&part, data, (const double[]){8, 1, 1}, 1, &err) ||
+ *         smurf_settings_new(&settings, "default", part.train, &err) ||
+ *         smurf_settings_set(settings, "epochs", "2", &err) ||
+ *         smurf_fit(&model, settings, part.train, part.dev, NULL, &err) ||
+ *         smurf_model_save(model, "model.safetensors", &err) ||
+ *         smurf_forecast_many(model, part.test, NULL, NULL, show, part.test, &err)) {
  *         puts(err.message);
  *         return 1;
  *     }
- *     for (size_t i = 0; i < smurf_data_sequences(data); i++) {
- *         const smurf_sequence *s = smurf_data_sequence(data, i);
- *         printf("%s: %zu events\n", s->name ? s->name : "-", s->length);
- *     }
+ *     smurf_model_free(model);
+ *     smurf_settings_free(settings);
+ *     smurf_split_release(&part);
  *     smurf_data_free(data);
  */
 #ifndef SMURF_H
@@ -60,12 +70,18 @@ SMURF_API void smurf_free(void *memory);
 /* Called by the library when it no longer uses something that a caller lent to it. */
 typedef void smurf_free_fn(void *context);
 
-/* ---- Errors --------------------------------------------------------------------------------- */
+/* ==============================================================================================================
+   1. The basics
+
+   Read a log, train, save and load, forecast, evaluate.
+   ============================================================================================================ */
+
+/* ---- Errors ---------------------------------------------------------------------------------------------- */
 
 typedef enum smurf_status {
     SMURF_OK = 0,
-    SMURF_ERROR_INPUT,       /* a file or stream holds something wrong; the message says where */
-    SMURF_ERROR_ARGUMENT,    /* the caller asked for something that cannot be */
+    SMURF_ERROR_INPUT,       /* a file or stream is malformed; the message says where */
+    SMURF_ERROR_ARGUMENT,    /* an argument is out of range or does not fit the others */
     SMURF_ERROR_IO,          /* the operating system refused to open, read or write */
     SMURF_ERROR_MEMORY,      /* out of memory */
     SMURF_ERROR_CANCELLED,   /* a progress callback asked to stop */
@@ -83,7 +99,7 @@ typedef struct smurf_error {
     uint64_t reserved[8]; /* 0 */
 } smurf_error;
 
-/* ---- Progress ------------------------------------------------------------------------------- */
+/* ---- Progress -------------------------------------------------------------------------------------------- */
 
 typedef struct smurf_progress {
     const char *what; /* "reading train.csv" */
@@ -92,13 +108,13 @@ typedef struct smurf_progress {
     double total;     /* in units; 0 where unknown */
 } smurf_progress;
 
-/* Called periodically, on the calling thread. Return 0 to go on, anything else to stop soon with
-   SMURF_ERROR_CANCELLED; nothing half done is left behind. */
+/* Called periodically, on the calling thread. Return 0 to continue, anything else to stop soon with
+   SMURF_ERROR_CANCELLED. Nothing half done is left behind. */
 typedef int smurf_progress_fn(void *context, const smurf_progress *progress);
 
-/* ---- Event data ----------------------------------------------------------------------------- */
+/* ---- Event data ------------------------------------------------------------------------------------------ */
 
-/* A data set: sequences of events laid end to end, 12 bytes an event. Immutable once made. */
+/* A data set: sequences of events laid end to end, 12 bytes per event. Immutable. */
 typedef struct smurf_data smurf_data;
 
 /* One sequence of a data set. The arrays belong to the data set.
@@ -127,23 +143,16 @@ SMURF_API uint32_t smurf_data_types(const smurf_data *data);
 SMURF_API const char *smurf_data_type_name(const smurf_data *data, uint32_t type);
 /* Unit of time, such as "s"; "" where unknown. */
 SMURF_API const char *smurf_data_unit(const smurf_data *data);
-/* 1 where origin + time counts seconds since 1970 and was read from ISO-8601 text. */
+/* 1 if origin + time counts seconds since 1970, read from ISO-8601 text. */
 SMURF_API int smurf_data_is_calendar(const smurf_data *data);
-/* Where it was read from, for messages. */
+/* The name of its source, for messages. */
 SMURF_API const char *smurf_data_source(const smurf_data *data);
 /* Bytes held in memory. */
 SMURF_API size_t smurf_data_bytes(const smurf_data *data);
-/* Remarks of the reader that are no errors ("12 events were out of order and have been sorted"),
-   or NULL past the last. */
+/* Non-fatal remarks of the reader ("12 events were out of order and have been sorted"). NULL past the last. */
 SMURF_API const char *smurf_data_remark(const smurf_data *data, size_t index);
 
-/* ---- Reading -------------------------------------------------------------------------------- */
-
-/* Available formats, by index: the name ("jsonl") and how it is called in text ("JSON Lines"). NULL past the last. */
-SMURF_API const char *smurf_format_name(size_t index);
-SMURF_API const char *smurf_format_title(size_t index);
-/* The name of the format that the suffix of a path stands for, ".gz" aside; NULL: none. */
-SMURF_API const char *smurf_format_of_path(const char *path);
+/* ---- Reading --------------------------------------------------------------------------------------------- */
 
 typedef struct smurf_read_config {
     size_t size;
@@ -163,323 +172,29 @@ typedef struct smurf_read_config {
 SMURF_API void smurf_read_config_init_sized(smurf_read_config *config, size_t size);
 #define smurf_read_config_init(config) smurf_read_config_init_sized((config), sizeof *(config))
 
-/* Reads one file, or standard input where path is "-". Gzip is undone. config may be NULL. */
+/* Reads one file, or standard input if path is "-". Gzip is unpacked. config may be NULL. */
 SMURF_API smurf_status smurf_data_read(smurf_data **out, const char *path, const smurf_read_config *config,
                                        smurf_error *err);
-/* The same from memory; `name` stands for the file in messages. */
-SMURF_API smurf_status smurf_data_read_memory(smurf_data **out, const void *bytes, size_t size, const char *name,
-                                              const smurf_read_config *config, smurf_error *err);
 
-/* ---- Streams --------------------------------------------------------------------------------- */
+/* ---- Parts of a data set --------------------------------------------------------------------------------- */
 
-/* Events as they arrive: a pipe, a socket, a log that grows. CSV, TSV and JSON Lines come record by record, each as
-   soon as its line is complete; other formats are read to their end first. Memory stays flat. Not for two threads at
-   once.
-
-   Example (compiled and run as a test: examples/stream.c)
-
-       smurf_status status = smurf_stream_new(&stream, "-", NULL, &err);
-       if (status) {
-           puts(err.message);
-           return 1;
-       }
-       while (!(status = smurf_stream_next(stream, 1, &piece, &err)) && piece) {
-           const smurf_sequence *s = smurf_data_sequence(piece->data, 0);
-           printf("%s at %g\n", s->name ? s->name : "-", (double)s->origin + s->time[s->length - 1]);
-       }
-       if (status) puts(err.message);
-       smurf_stream_free(stream); */
-typedef struct smurf_stream smurf_stream;
-
-/* Up to `room` more bytes; waits until there is at least one. Returns how many, 0 at the end, -1 on failure. */
-typedef ptrdiff_t smurf_read_fn(void *context, void *bytes, size_t room);
-
-/* From a path, "-" being standard input, or from a function; `name` stands for the file in messages. Texts of config
-   (which may be NULL) must outlive the stream. */
-SMURF_API smurf_status smurf_stream_new(smurf_stream **out, const char *path, const smurf_read_config *config,
-                                        smurf_error *err);
-SMURF_API smurf_status smurf_stream_new_reader(smurf_stream **out, smurf_read_fn *read, void *context, const char *name,
-                                               const smurf_read_config *config, smurf_error *err);
-SMURF_API void smurf_stream_free(smurf_stream *stream);
-
-/* What has arrived. */
-typedef struct smurf_piece {
-    smurf_data *data; /* words of types are numbered anew in each piece: go by their names, as smurf_model_match does */
-    int whole;        /* 1: finished sequences; 0: events of sequences that may go on, told apart by name */
-    uint64_t line;    /* where the first record begins, from 1 */
-} smurf_piece;
-
-/* Waits for the next record and takes what else is there already: up to `most` records (1: event by event; 0: all there
-   is). *out belongs to the stream, until the next call; NULL: the end. Order of time is checked within a piece only;
-   smurf_forecast_append checks the rest.
-   After an SMURF_ERROR_INPUT, err->line tells where, and the next call goes on behind the wrong record. */
-SMURF_API smurf_status smurf_stream_next(smurf_stream *stream, size_t most, const smurf_piece **out, smurf_error *err);
-
-/* ---- Data from arrays ------------------------------------------------------------------------ */
-
-/* Events that a program holds in arrays of its own. Set the fields you have after smurf_arrays_init; the rest stays 0.
-   Times are doubles (`time`) or whole ticks (`ticks`), as datetime64 of numpy has them: with places = 9 and unit "s",
-   nanoseconds since 1970. Sequences lie end to end (`offset`), or rows are interleaved and say where they belong
-   (`sequence`), or there is one sequence.
-
-   Example (compiled and run as a test: examples/arrays.c)
-
-       double time[] = {0.5, 1, 2.5, 0.25, 4};
-       uint32_t type[] = {1, 0, 1, 0, 0};
-       size_t offset[] = {0, 3, 5};
-       smurf_arrays_init(&arrays);
-       arrays.events = 5;
-       arrays.time = time;
-       arrays.type = type;
-       arrays.sequences = 2;
-       arrays.offset = offset;
-       if (smurf_data_from_arrays(&data, &arrays, &err)) {
-           puts(err.message);
-           return 1;
-       } */
-typedef struct smurf_arrays {
-    size_t size;
-    size_t events;
-    const double *time;               /* (events) on the user's clock; or */
-    const int64_t *ticks;             /* (events) in units of 10^-places, INT64_MIN: missing */
-    int places;                       /* 0 .. 18 */
-    const uint32_t *type;             /* (events); NULL: all are of one type */
-    uint32_t types;                   /* number of types; 0: as many as occur, or as there are names */
-    const char *const *type_name;     /* (types); NULL: types are numbers */
-    size_t sequences;                 /* 0: as many as there are ids, or one */
-    const size_t *offset;             /* (sequences + 1) sequence i has events offset[i] .. offset[i + 1] - 1; or */
-    const int64_t *sequence;          /* (events) an id for each event's sequence: any numbers */
-    const char *const *sequence_name; /* (sequences), entries may be NULL. NULL: the ids, or none */
-    const double *start, *end;        /* (sequences) of observation on the user's clock, NaN: unknown; or NULL */
-    const int64_t *start_ticks, *end_ticks; /* the same in ticks, INT64_MIN: unknown; or NULL */
-    const size_t *first;                    /* (sequences) first event to be scored; NULL: 1 */
-    const char *unit;                       /* of time, such as "s"; NULL: unknown */
-    int is_calendar;                        /* 1: times count seconds since 1970 */
-    int sort;                               /* 1: sort events that are out of order rather than fail */
-    const char *name;                       /* for smurf_data_source; NULL: "arrays" */
-    smurf_free_fn *release; /* NULL: everything is copied. Else `time` and `type` are lent where that can be */
-    void *release_context;
-} smurf_arrays;
-
-#define smurf_arrays_init(arrays) smurf_arrays_init_sized((arrays), sizeof *(arrays))
-SMURF_API void smurf_arrays_init_sized(smurf_arrays *arrays, size_t size);
-
-/* Makes a data set, with the same checks as for a file. With ids, sequences come in the order in which their ids first
-   appear; sequence_name, start, end and first are in that order too. Messages count events and sequences from 0, as
-   they are in the arrays ("event 17 of sequence 3: ...").
-
-   Where `release` is set, the data set uses `time` and `type` in place, without a copy, if nothing has to change:
-   sequences by offset, times as doubles that start below 2^20, in order. release(release_context) is called exactly
-   once, also after an error, when the arrays are no longer used: before this function returns or, where they are in
-   use, by smurf_data_free. */
-SMURF_API smurf_status smurf_data_from_arrays(smurf_data **out, const smurf_arrays *arrays, smurf_error *err);
-
-/* ---- Splits, windows, dithering -------------------------------------------------------------- */
-
-/* The three parts of a data set, with one numbering of the types. Any may be NULL. */
+/* The three parts of a data set, which number their types alike. Any may be NULL. Fixed. */
 typedef struct smurf_split {
     smurf_data *train, *dev, *test;
 } smurf_split;
 
 SMURF_API void smurf_split_release(smurf_split *split);
 
-/* Reads a directory that holds train and, if there are any, dev and test, in any format. */
+/* Reads a directory that holds train and, optionally, dev and test, in any format. */
 SMURF_API smurf_status smurf_split_read(smurf_split *out, const char *directory, const smurf_read_config *config,
                                         smurf_error *err);
-/* Which part smurf_split_read takes a file of that name for: 0 train, 1 dev, 2 test, -1 none. Files of types of
-   RMTPP text ("event-dev.txt") go with their times and are none. */
-SMURF_API int smurf_split_part(const char *file_name);
-/* The name under which a part belongs in such a directory: "dev.csv". Writes it into out (n bytes, 32 will do). format
-   NULL: jsonl. */
-SMURF_API smurf_status smurf_split_file(char *out, size_t n, int part, const char *format, smurf_error *err);
 
-/* Deals whole sequences into three parts with the given shares (they need not add up to 1). One
-   single sequence is cut in time instead, each part with what came before as history. */
+/* Deals whole sequences into three parts with the given shares, which need not add up to 1. A single sequence is cut
+   in time instead; each part has what came before as history. */
 SMURF_API smurf_status smurf_split_by_share(smurf_split *out, const smurf_data *data, const double share[3],
                                             uint64_t seed, smurf_error *err);
 
-/* A moment on the user's clock, exact: whole + fraction, 0 <= fraction < 1. */
-typedef struct smurf_moment {
-    int64_t whole;
-    double fraction;
-} smurf_moment;
-
-/* Reads a number or an ISO-8601 time (seconds since 1970; UTC where no zone is given). */
-SMURF_API smurf_status smurf_moment_parse(smurf_moment *out, const char *text, smurf_error *err);
-/* from + gap. Returns 0, with *out undefined, where that is beyond the clock or gap is not finite. */
-SMURF_API int smurf_moment_after(smurf_moment *out, smurf_moment from, double gap);
-/* to - from. */
-SMURF_API double smurf_moment_gap(smurf_moment from, smurf_moment to);
-
-/* Cuts in time: train sees what comes before dev_from and knows that its observation ends there; dev is
-   scored from dev_from to test_from, test from test_from on, both with all that came before as
-   history. A sequence is in dev or test where it has an event to score there or is known to be observed
-   there (its end is after the part's start): then the gap that was cut off counts. dev_from == test_from
-   leaves dev NULL. */
-SMURF_API smurf_status smurf_split_by_time(smurf_split *out, const smurf_data *data, smurf_moment dev_from,
-                                           smurf_moment test_from, smurf_error *err);
-
-/* Cuts every sequence into windows of `window` scored events, each preceded by up to `history` events
-   that are not scored. The scored events of the windows are those of the input, each once. */
-SMURF_API smurf_status smurf_data_window(smurf_data **out, const smurf_data *data, size_t window, size_t history,
-                                         smurf_error *err);
-
-/* The step of the clock that all gaps are multiples of; 0: none found, NaN: out of memory. */
-SMURF_API double smurf_data_tick(const smurf_data *data);
-
-/* Spreads rounded gaps within the tick: gap + tick (u - 1/2), or tick u/2 for a tie, u uniform, a function
-   of (seed, sequence, event). A gap below tick/2 moves by less than itself: all gaps come out positive. */
-SMURF_API smurf_status smurf_data_dither(smurf_data **out, const smurf_data *data, double tick, uint64_t seed,
-                                         smurf_error *err);
-
-/* ---- Description ----------------------------------------------------------------------------- */
-
-enum { SMURF_QUANTILES = 9, SMURF_BINS = 40 };
-/* The levels of the quantiles below: 0, .01, .05, .25, .5, .75, .95, .99, 1. */
-extern SMURF_API const double smurf_quantile_levels[SMURF_QUANTILES];
-
-/* What `smurf info` shows of one data set. Gaps are the scored ones; types are those of the scored events and of
-   the first event of a sequence without history; lengths and the time span are of all events. */
-typedef struct smurf_summary {
-    size_t sequences, empty_sequences, events;
-    size_t history; /* events that are seen only: neither their gaps nor their types are described */
-    size_t scored;  /* events that are scored, each with the gap before it */
-    uint32_t types, types_seen;
-    size_t *type_count;             /* (types), sums to events - history; owned by the summary */
-    double length[SMURF_QUANTILES]; /* NaN where there are no sequences */
-    double length_mean;
-    double gap[SMURF_QUANTILES]; /* NaN where there are no gaps */
-    double gap_mean;
-    double gap_sd; /* of the sample: over n - 1; NaN where there are fewer than two gaps */
-    size_t ties;   /* gaps that are exactly 0 */
-    double tick;   /* 0: none seen */
-    smurf_moment earliest, latest;
-    size_t windows_known;     /* sequences whose end of observation is known */
-    double bin_low, bin_high; /* the histogram spans these log10 gaps, bins of equal width; ties not counted */
-    size_t bin[SMURF_BINS];
-    size_t bin_beyond; /* gaps off the histogram's ends, counted in its outermost bins */
-    size_t warnings;
-    char (*warning)[256]; /* (warnings), owned by the summary */
-} smurf_summary;
-
-/* Describes data; where train is given (and is not data itself), also warns of what data has that
-   train has not. */
-SMURF_API smurf_status smurf_data_summarise_sized(smurf_summary *out, size_t size, const smurf_data *data,
-                                                  const smurf_data *train, smurf_error *err);
-#define smurf_data_summarise(out, data, train, err) smurf_data_summarise_sized(out, sizeof *(out), data, train, err)
-SMURF_API void smurf_summary_release(smurf_summary *summary);
-
-/* ---- Writing --------------------------------------------------------------------------------- */
-
-typedef struct smurf_write_config {
-    size_t size;
-    const char *format; /* by name; NULL: by the suffix of the path (also with .gz); standard output: jsonl */
-    const char *key;    /* pickle: the name of the list of sequences; NULL: "train" */
-    smurf_progress_fn *progress;
-    void *progress_context;
-} smurf_write_config;
-
-SMURF_API void smurf_write_config_init_sized(smurf_write_config *config, size_t size);
-#define smurf_write_config_init(config) smurf_write_config_init_sized((config), sizeof *(config))
-
-/* Writes to a temporary file that is synced and renamed once complete; "-" and targets that are no
-   regular file are written directly. */
-SMURF_API smurf_status smurf_data_write(const smurf_data *data, const char *path, const smurf_write_config *config,
-                                        smurf_error *err);
-
-/* The same into memory. config: format NULL is JSON Lines; RMTPP text, which is two files, cannot be written so. Free
- *bytes with smurf_free. */
-SMURF_API smurf_status smurf_data_write_memory(const smurf_data *data, void **bytes, size_t *size,
-                                               const smurf_write_config *config, smurf_error *err);
-
-/* ---- Time scales ------------------------------------------------------------------------------ */
-
-typedef enum smurf_scale_kind {
-    SMURF_SCALE_NONE, /* y = gap */
-    SMURF_SCALE_MEAN, /* y = gap / mean */
-    SMURF_SCALE_LOG,  /* y = (ln(gap / mean + 1e-9) - mu) / sd */
-} smurf_scale_kind;
-
-/* An invertible, increasing map of gaps to the axis a law lives on. */
-typedef struct smurf_scale {
-    smurf_scale_kind kind;
-    double mean;   /* of the train gaps */
-    double mu, sd; /* of ln(gap / mean + 1e-9) over the train gaps */
-} smurf_scale;
-
-/* Fits the scale on the scored gaps of train. Constant gaps give sd = 1; all gaps zero is an error. */
-SMURF_API smurf_status smurf_scale_fit(smurf_scale *out, smurf_scale_kind kind, const smurf_data *train,
-                                       smurf_error *err);
-SMURF_API double smurf_scale_forward(const smurf_scale *scale, double gap);
-SMURF_API double smurf_scale_backward(const smurf_scale *scale, double y);
-/* ln dy/dgap: what a log density on y gains when expressed per unit of gap. */
-SMURF_API double smurf_scale_log_slope(const smurf_scale *scale, double gap);
-
-/* ---- Laws and processes with a known law -------------------------------------------------------- */
-
-/* The law of the next gap, given a history: a function of one number. */
-typedef struct smurf_law smurf_law;
-
-SMURF_API void smurf_law_free(smurf_law *law);
-SMURF_API uint32_t smurf_law_types(const smurf_law *law);
-/* Each evaluates n gaps at once; gap and out may be the same array. Negative gaps give 0 (score: NaN). */
-SMURF_API void smurf_law_intensity(const smurf_law *law, const double *gap, double *out, size_t n);
-SMURF_API void smurf_law_compensator(const smurf_law *law, const double *gap, double *out, size_t n);
-SMURF_API void smurf_law_cdf(const smurf_law *law, const double *gap, double *out, size_t n);
-SMURF_API void smurf_law_score(const smurf_law *law, const double *gap, double *out, size_t n);
-/* Intensity of each type: out is (n x types), row by row. Must not be the same array as gap. */
-SMURF_API void smurf_law_type_intensity(const smurf_law *law, const double *gap, double *out, size_t n);
-/* Moves on: the next event came after `gap` and was of `type`. */
-SMURF_API smurf_status smurf_law_advance(smurf_law *law, double gap, uint32_t type, smurf_error *err);
-
-/* A process to simulate from. */
-typedef struct smurf_process smurf_process;
-
-/* A parameter by name, such as {"decay", values, 2}. */
-typedef struct smurf_parameter {
-    const char *name;
-    const double *values;
-    size_t count;
-} smurf_parameter;
-
-/* The processes there are, for help: name and one line each, NULL past the last. Parameters likewise. */
-SMURF_API const char *smurf_process_name(size_t index);
-SMURF_API const char *smurf_process_about(size_t index);
-SMURF_API const char *smurf_process_parameter_name(size_t index, size_t parameter);
-SMURF_API const char *smurf_process_parameter_about(size_t index, size_t parameter);
-
-/* Makes a process; parameters not given take their defaults. */
-SMURF_API smurf_status smurf_process_new(smurf_process **out, const char *name, uint32_t types,
-                                         const smurf_parameter *parameters, size_t count, smurf_error *err);
-SMURF_API void smurf_process_free(smurf_process *process);
-/* Long-run events per unit of time of each type: out is (types). NaN where there is no closed form. */
-SMURF_API void smurf_process_rates(const smurf_process *process, double *out);
-
-typedef struct smurf_simulate_config {
-    size_t size;
-    size_t sequences;
-    double until;      /* observe each sequence from 0 to this time; 0: by max_events alone */
-    size_t max_events; /* stop a sequence after this many events; 0: by until alone */
-    uint64_t seed;
-    int threads; /* 0: all cores. The result does not depend on it. */
-    smurf_progress_fn *progress;
-    void *progress_context;
-} smurf_simulate_config;
-
-SMURF_API void smurf_simulate_config_init_sized(smurf_simulate_config *config, size_t size);
-#define smurf_simulate_config_init(config) smurf_simulate_config_init_sized((config), sizeof *(config))
-
-/* Simulates. Sequence i is a function of (process, until, max_events, seed, i) alone. */
-SMURF_API smurf_status smurf_process_simulate(smurf_data **out, const smurf_process *process,
-                                              const smurf_simulate_config *config, smurf_error *err);
-
-/* The true law of the gap that follows the first `seen` events of a sequence (seen = 0: from time 0, the
-   start of observation, to the first event). The sequence must be whole: observed from origin + start == 0 on;
-   a window, whose start is unknown, is an SMURF_ERROR_ARGUMENT. The law copies what it needs. */
-SMURF_API smurf_status smurf_process_law(smurf_law **out, const smurf_process *process, const smurf_sequence *sequence,
-                                         size_t seen, smurf_error *err);
-
-/* ---- Models and training ------------------------------------------------------------------------ */
+/* ---- What to train --------------------------------------------------------------------------------------- */
 
 /* Settings of a model and its training, by name and as text: "width" = "64", "objective" = "mle", "seed" = "7". */
 typedef struct smurf_settings smurf_settings;
@@ -489,34 +204,26 @@ typedef struct smurf_settings smurf_settings;
    "thp", is the default with that model. train may be NULL: then nothing is chosen by looking at data. */
 SMURF_API smurf_status smurf_settings_new(smurf_settings **out, const char *preset, const smurf_data *train,
                                           smurf_error *err);
-SMURF_API smurf_status smurf_settings_copy(smurf_settings **out, const smurf_settings *settings, smurf_error *err);
 SMURF_API void smurf_settings_free(smurf_settings *settings);
 /* An unknown name or a value out of range is an error that changes nothing. */
 SMURF_API smurf_status smurf_settings_set(smurf_settings *settings, const char *name, const char *value,
                                           smurf_error *err);
-/* Writes the value as text into text (n bytes), cut if it is longer. */
-SMURF_API smurf_status smurf_settings_get(const smurf_settings *settings, const char *name, char *text, size_t n,
-                                          smurf_error *err);
-/* Checks that the settings go together; training does so too. */
-SMURF_API smurf_status smurf_settings_check(const smurf_settings *settings, smurf_error *err);
-/* Names of the settings, with one line about each, and of the presets. NULL past the last. */
-SMURF_API const char *smurf_setting_name(size_t index);
-SMURF_API const char *smurf_setting_about(size_t index);
-SMURF_API const char *smurf_preset_name(size_t index);
 
-/* What calibration on data that training has not seen came to. The two measures are cross-fitted: each half of the data
-   is judged by the map that was fitted on the other. */
+/* ---- Models ---------------------------------------------------------------------------------------------- */
+
+/* Results of calibration on data that training has not seen. Measures are cross-fitted: each half of the data is judged
+   by the map fitted on the other half. */
 typedef struct smurf_calibration {
-    size_t gaps, sequences;         /* that it was done on */
+    size_t gaps, sequences;         /* used */
     int recalibrated;               /* 1: the law's levels are mapped */
     double cs_before, cs_after;     /* calibration score in %, over 0.50 .. 0.95, from the PIT */
     double crps_before, crps_after; /* in the data's unit */
-    size_t conformal;               /* levels kept for conformal intervals, one a sequence */
-    double cs_floor;                /* the cs that chance alone gives the true law on so many gaps */
+    size_t conformal;               /* levels kept for conformal intervals, one per sequence */
+    double cs_floor;                /* the cs of the true law on as many gaps, by chance alone */
     int misses; /* 1: calibration did not work: the law still misses unseen gaps by more than chance explains */
 } smurf_calibration;
 
-/* A trained model: weights, time scale, types, settings. Const in use. */
+/* A trained model: weights, time scale, types, settings. Using it does not change it. */
 typedef struct smurf_model smurf_model;
 
 /* Reads model.safetensors; every name, shape and length is checked. */
@@ -524,37 +231,30 @@ SMURF_API smurf_status smurf_model_load(smurf_model **out, const char *path, smu
 SMURF_API smurf_status smurf_model_save(const smurf_model *model, const char *path, smurf_error *err);
 /* The bytes of such a file in memory. Free *bytes with smurf_free. */
 SMURF_API smurf_status smurf_model_save_memory(const smurf_model *model, void **bytes, size_t *size, smurf_error *err);
-/* Reads such bytes, which may go afterwards. name stands for the file in messages; NULL: "memory". */
+/* Reads such bytes, which may be freed afterwards. name stands for the file in messages; NULL: "memory". */
 SMURF_API smurf_status smurf_model_load_memory(smurf_model **out, const void *bytes, size_t size, const char *name,
                                                smurf_error *err);
 SMURF_API void smurf_model_free(smurf_model *model);
 SMURF_API size_t smurf_model_parameters(const smurf_model *model);
 SMURF_API const smurf_settings *smurf_model_settings(const smurf_model *model);
-SMURF_API const smurf_scale *smurf_model_scale(const smurf_model *model);
 SMURF_API uint32_t smurf_model_types(const smurf_model *model);
 SMURF_API const char *smurf_model_type_name(const smurf_model *model, uint32_t type);
 /* Unit of time of the train data, "" where unknown. */
 SMURF_API const char *smurf_model_unit(const smurf_model *model);
-/* 1 where that data had times in ISO-8601. */
+/* 1 if that data had times in ISO-8601. */
 SMURF_API int smurf_model_is_calendar(const smurf_model *model);
 SMURF_API const smurf_calibration *smurf_model_calibration(const smurf_model *model);
 
-/* 1 where the model was trained on these very events. */
+/* 1 if the model was trained on exactly these events. */
 SMURF_API int smurf_model_trained_on(const smurf_model *model, const smurf_data *data);
-/* A copy of data, which was read by itself, with its types numbered as the model does; the caller frees it. An event of
-   a type that the model does not know is an error. */
+/* A copy of data with its types numbered as in the model; the caller frees it. An event of a type that the model does
+   not know is an error. */
 SMURF_API smurf_status smurf_model_match(const smurf_model *model, const smurf_data *data, smurf_data **out,
                                          smurf_error *err);
 
-/* Calibrates on data that training has not seen: fits the map of levels (recalibrate 1: yes, 0: no, -1: where there are
-   SMURF_RECALIBRATE_GAPS gaps) and keeps one level a sequence for conformal intervals. What there was before is
-   replaced. train, which may be NULL, steadies the map: there are more gaps in it. progress may be NULL. */
-enum { SMURF_RECALIBRATE_GAPS = 1000 };
-SMURF_API smurf_status smurf_model_calibrate(smurf_model *model, const smurf_data *data, const smurf_data *train,
-                                             int recalibrate, uint64_t seed, int threads, smurf_progress_fn *progress,
-                                             void *context, smurf_error *err);
+/* ---- Training -------------------------------------------------------------------------------------------- */
 
-/* What an epoch came to. Losses are per gap. */
+/* Results of one epoch. Losses are per gap. */
 typedef struct smurf_epoch {
     size_t epoch;                /* from 1 */
     double train_loss, dev_loss; /* alpha * objective + type loss; dev NaN where there is no dev part */
@@ -566,16 +266,17 @@ typedef struct smurf_epoch {
     int best;                 /* 1: the lowest dev loss so far */
 } smurf_epoch;
 
-/* One trial of the noise (smurf_train_choose_sigma). */
+/* One trial of the noise (setting sigma). Fixed. */
 enum { SMURF_SIGMA_TRIALS = 5 };
 typedef struct smurf_sigma_trial {
     double sigma, crps, cs; /* cs in %, from the PIT */
     int chosen;
 } smurf_sigma_trial;
 
-/* What a run starts with, once the noise is chosen and before the first step. */
+enum { SMURF_RECALIBRATE_GAPS = 1000 };
+/* How a run starts, once the noise is chosen and before the first step. */
 typedef struct smurf_fit_start {
-    const smurf_settings *settings; /* of a resumed run: those it was begun with */
+    const smurf_settings *settings; /* of a resumed run: those it was started with */
     size_t epoch;                   /* the first to run, from 1 */
     const smurf_epoch *best;        /* of a resumed run: the best epoch so far; NULL: none */
     const smurf_sigma_trial *trial; /* (trials), or NULL: the noise was not chosen */
@@ -588,11 +289,11 @@ typedef struct smurf_fit_config {
                                 SMURF_RECALIBRATE_GAPS gaps. A dev part that is too small is not divided. */
     int choose_sigma;        /* 1: choose the noise by short runs */
     const char *model_path;  /* the best model so far is kept here; NULL: nowhere */
-    const char *resume_path; /* what it takes to go on is kept here: before the first step, after each epoch, and when
+    const char *resume_path; /* the state to resume from is kept here: before the first step, after each epoch, and when
                                 stopped; NULL: nowhere */
-    int resume;              /* 1: go on with the run in resume_path, given the same data. Of the settings only the seed
-                                and the threads count. */
-    /* Called on the calling thread. Return 0 to go on, anything else to stop; epoch: once that epoch is kept. */
+    int resume;              /* 1: continue the run in resume_path, with the same data. Of the settings, only seed and
+                                threads count. */
+    /* Called on the calling thread. Return 0 to continue, anything else to stop; epoch: once that epoch is kept. */
     int (*start)(void *context, const smurf_fit_start *start);
     int (*epoch)(void *context, const smurf_epoch *epoch);
     void *context;
@@ -603,209 +304,32 @@ typedef struct smurf_fit_config {
 SMURF_API void smurf_fit_config_init_sized(smurf_fit_config *config, size_t size);
 #define smurf_fit_config_init(config) smurf_fit_config_init_sized((config), sizeof *(config))
 
-/* Trains a model the whole way: sets a part of dev aside, chooses the noise where asked to, trains, keeps the epoch
-   with the lowest dev loss, calibrates. dev may be NULL: then the last epoch is the best, and nothing is calibrated.
-   config may be NULL. Where a callback stops it the status is SMURF_ERROR_CANCELLED and *out is the best model so far,
+/* Trains a model, start to finish: sets part of dev aside, chooses the noise if asked to, trains, keeps the epoch with
+   the lowest dev loss, calibrates. dev may be NULL: then the last epoch is the best, and nothing is calibrated.
+   config may be NULL. If a callback stops it, the status is SMURF_ERROR_CANCELLED and *out is the best model so far,
    not calibrated, or NULL before the end of the first epoch: the one error after which *out is set. */
 SMURF_API smurf_status smurf_fit(smurf_model **out, const smurf_settings *settings, const smurf_data *train,
                                  const smurf_data *dev, const smurf_fit_config *config, smurf_error *err);
-/* How smurf_fit divides dev: a third selects, the rest calibrates. Both are NULL where dev stays whole. */
-SMURF_API smurf_status smurf_fit_divide(smurf_data **selecting, smurf_data **calibrating, const smurf_data *dev,
-                                        int recalibrate, uint64_t seed, smurf_error *err);
 
-/* Training, step by step or by epochs. Data sets are borrowed and must outlive it. Two trainers may run on two threads.
- */
-typedef struct smurf_trainer smurf_trainer;
+/* ---- Moments --------------------------------------------------------------------------------------------- */
 
-/* dev may be NULL: then the last epoch counts as the best. */
-SMURF_API smurf_status smurf_trainer_new(smurf_trainer **out, const smurf_settings *config, const smurf_data *train,
-                                         const smurf_data *dev, smurf_error *err);
-SMURF_API void smurf_trainer_free(smurf_trainer *trainer);
-SMURF_API void smurf_trainer_progress(smurf_trainer *trainer, smurf_progress_fn *progress, void *context);
-/* One step: *loss is that of its batch, per gap. *last is 1 where the epoch's last step is done: then
-   smurf_trainer_epoch measures dev and ends the epoch. It does the steps that are left, here none. A step that takes
-   long calls the progress callback, and is dropped where that asks to stop. */
-SMURF_API smurf_status smurf_trainer_step(smurf_trainer *trainer, double *loss, int *last, smurf_error *err);
-/* Steps to the end of the epoch, then dev. A progress callback that asks to stop ends it with SMURF_ERROR_CANCELLED;
-   the step in hand is dropped, as if it had not begun: save and go on later. A loss that is not finite is
-   SMURF_ERROR_INPUT, and names the epoch, the step and the sequences; the best model so far stays. */
-SMURF_API smurf_status smurf_trainer_epoch_sized(smurf_trainer *trainer, smurf_epoch *out, size_t size,
-                                                 smurf_error *err);
-#define smurf_trainer_epoch(trainer, out, err) smurf_trainer_epoch_sized(trainer, out, sizeof *(out), err)
-/* 1 when epochs or patience are used up. */
-SMURF_API int smurf_trainer_done(const smurf_trainer *trainer);
-/* The best epoch so far, also of a resumed run; 0 while there is none. */
-SMURF_API int smurf_trainer_best_sized(const smurf_trainer *trainer, smurf_epoch *out, size_t size);
-#define smurf_trainer_best(trainer, out) smurf_trainer_best_sized(trainer, out, sizeof *(out))
-/* The best model so far, a copy; the caller frees it. Before the first epoch is done: the weights training starts from.
- */
-SMURF_API smurf_status smurf_trainer_model(const smurf_trainer *trainer, smurf_model **out, smurf_error *err);
-/* Everything needed to go on as if never interrupted, in one file; with the same data sets, at any number of threads.
- */
-SMURF_API smurf_status smurf_trainer_save(const smurf_trainer *trainer, const char *path, smurf_error *err);
-SMURF_API smurf_status smurf_trainer_resume(smurf_trainer **out, const char *path, const smurf_data *train,
-                                            const smurf_data *dev, int threads, smurf_error *err);
-SMURF_API const smurf_settings *smurf_trainer_settings(const smurf_trainer *trainer);
+/* A moment on the user's clock, exact: whole + fraction, 0 <= fraction < 1. Fixed. */
+typedef struct smurf_moment {
+    int64_t whole;
+    double fraction;
+} smurf_moment;
 
-/* ---- Evaluation --------------------------------------------------------------------------------- */
+/* Parses a number or an ISO-8601 time (seconds since 1970; UTC unless a zone is given). */
+SMURF_API smurf_status smurf_moment_parse(smurf_moment *out, const char *text, smurf_error *err);
+/* from + gap. Returns 0, with *out undefined, if that overflows or gap is not finite. */
+SMURF_API int smurf_moment_after(smurf_moment *out, smurf_moment from, double gap);
+/* to - from. */
+SMURF_API double smurf_moment_gap(smurf_moment from, smurf_moment to);
 
-enum { SMURF_LEVELS = 19 };
-/* 0.05, 0.10, .. 0.95. */
-extern SMURF_API const double smurf_levels[SMURF_LEVELS];
+/* ---- Forecasts ------------------------------------------------------------------------------------------- */
 
-/* How good the laws of one predictor are, over all scored gaps of a data set. Lengths, CRPS and their kin are in the
-   data's unit of time; NaN stands for what does not apply. Shares are in percent where the name says so (cs, cer, acc,
-   ece). */
-typedef struct smurf_metrics {
-    size_t n, sequences;
-    double cs; /* root mean square of coverage - level over 0.50 .. 0.95, where coverage counts gap < quantile, in % */
-    double cs_all;   /* the same over all levels */
-    double cs_pit;   /* the same as cs, from the PIT, which is drawn at random within a tick of the clock */
-    double cs_floor; /* the cs to be expected of the true law, by chance */
-    double cer;      /* |coverage - level| at 0.5, in % */
-    double il;       /* mean of the median, as the length of [0, median] */
-    double crps;
-    double pinball;        /* mean pinball loss over the levels */
-    double spread;         /* mean of E|X - X'|/2: sharpness */
-    double log_likelihood; /* mean log density of the gaps */
-    double ks, ks_p;      /* Kolmogorov-Smirnov distance of the PIT from uniform, and the probability of a larger one */
-    double acc;           /* types right, time unknown, in % */
-    double acc_draws;     /* types right by the mode of the types drawn at drawn gaps, in % */
-    double acc_true_time; /* types right, time given, in % */
-    double type_loss;     /* mean of -ln of the true type's probability, time unknown */
-    double brier, ece;    /* of the types, time unknown */
-    double coverage[SMURF_LEVELS]; /* shares of 1 */
-    double interval_length[SMURF_LEVELS];
-} smurf_metrics;
-
-/* What a metric is, for tables and files. */
-typedef enum smurf_metric_unit {
-    SMURF_METRIC_PLAIN,
-    SMURF_METRIC_PERCENT,
-    SMURF_METRIC_TIME, /* the data's unit of time */
-} smurf_metric_unit;
-typedef struct smurf_metric {
-    const char *name, *head, *about; /* "cs_pit", "CSpit%", one line */
-    smurf_metric_unit unit;
-    int better;    /* 1: large values are, -1: small ones, 0: neither */
-    int places;    /* decimals to show */
-    size_t offset; /* of its double in smurf_metrics */
-} smurf_metric;
-/* All single numbers of smurf_metrics, in order; NULL past the last. */
-SMURF_API const smurf_metric *smurf_metric_at(size_t index);
-SMURF_API double smurf_metric_value(const smurf_metrics *metrics, const smurf_metric *metric);
-
-/* Samplers for evaluation by draws, by index: name and one line about each. NULL past the last; the first is the
-   default. */
-SMURF_API const char *smurf_sampler_name(size_t index);
-SMURF_API const char *smurf_sampler_about(size_t index);
-/* 1: it draws in steps, so that steps, step and denoise below have a meaning. NULL: the default. */
-SMURF_API int smurf_sampler_has_steps(const char *name);
-
-typedef struct smurf_eval_config {
-    size_t size;
-    int recalibrate;     /* 0: the law as it was trained, without its map of levels */
-    const char *sampler; /* by name; NULL: the default */
-    size_t draws;        /* of each gap, for the metrics as the paper defines them, up to 1e6; 0: none, or 100 where the
-                            sampler takes steps */
-    size_t steps;        /* of the sampler, up to 1e9; 0: the model's setting */
-    double step;         /* its epsilon, from 1e-12 to 1000; 0: the model's setting */
-    int denoise;         /* 1: Tweedie's step at the end */
-    size_t bootstrap;    /* resamplings of sequences, for intervals, up to 1e6; 0: none */
-    size_t examples;     /* laws to keep for pictures */
-    int fast;            /* 1: no spread, which costs as much as the CRPS */
-    uint64_t seed;
-    int threads; /* 0: all cores. Results do not depend on it. */
-    smurf_progress_fn *progress;
-    void *progress_context;
-} smurf_eval_config;
-
-SMURF_API void smurf_eval_config_init_sized(smurf_eval_config *config, size_t size);
-#define smurf_eval_config_init(config) smurf_eval_config_init_sized((config), sizeof *(config))
-
-/* Laws measured on a data set. It keeps copies of what it needs: model and data may be freed before it. */
-typedef struct smurf_evaluation smurf_evaluation;
-
-/* Measures a model's laws on the scored gaps of data. train gives the naive laws to compare with; NULL: none. */
-SMURF_API smurf_status smurf_evaluate(smurf_evaluation **out, const smurf_model *model, const smurf_data *data,
-                                      const smurf_data *train, const smurf_eval_config *config, smurf_error *err);
-/* The same of laws that need no training: the truth of a simulation, in the row of the model, for data whose sequences
-   are whole from time 0 on (an unknown start is taken for 0); and the naive laws alone. */
-SMURF_API smurf_status smurf_evaluate_process(smurf_evaluation **out, const smurf_process *process,
-                                              const smurf_data *data, const smurf_data *train,
-                                              const smurf_eval_config *config, smurf_error *err);
-SMURF_API smurf_status smurf_evaluate_naive(smurf_evaluation **out, const smurf_data *data, const smurf_data *train,
-                                            const smurf_eval_config *config, smurf_error *err);
-SMURF_API void smurf_evaluation_free(smurf_evaluation *evaluation);
-
-typedef enum smurf_row {
-    SMURF_ROW_MODEL,    /* the model, recalibrated where it has a map */
-    SMURF_ROW_RAW,      /* the model before recalibration */
-    SMURF_ROW_SAMPLED,  /* by draws */
-    SMURF_ROW_MARGINAL, /* naive: quantiles of the train gaps */
-    SMURF_ROW_RECENT,   /* naive: the same by the mean of the last 8 gaps */
-} smurf_row;
-/* NULL where the row was not measured. With low and high not NULL: the ends of 90% bootstrap intervals. */
-SMURF_API const smurf_metrics *smurf_evaluation_row(const smurf_evaluation *evaluation, smurf_row row,
-                                                    const smurf_metrics **low, const smurf_metrics **high);
-/* Types right, in percent, by the most frequent successor of the last type; NaN without train. */
-SMURF_API double smurf_evaluation_markov(const smurf_evaluation *evaluation);
-/* Mean gap of train in the data's unit; NaN without train. */
-SMURF_API double smurf_evaluation_mean_gap(const smurf_evaluation *evaluation);
-/* Writes a page with figures and the table. figures: a directory that also gets each figure as SVG and PNG, NULL: none.
-   PNG needs libcairo2, loaded when it is asked for. */
-SMURF_API smurf_status smurf_evaluation_report(const smurf_evaluation *evaluation, const char *path,
-                                               const char *figures, smurf_error *err);
-
-/* Whether the objective has noise (setting sigma) to choose. */
-SMURF_API int smurf_train_has_noise(const smurf_settings *config);
-/* Chooses that noise: short runs of some values, judged by the CRPS of the exact law on dev; the best goes into
-   config->sigma. trial holds the results of each. */
-SMURF_API smurf_status smurf_train_choose_sigma(smurf_settings *config, const smurf_data *train, const smurf_data *dev,
-                                                smurf_progress_fn *progress, void *context,
-                                                smurf_sigma_trial trial[SMURF_SIGMA_TRIALS], smurf_error *err);
-
-/* ---- Comparisons -------------------------------------------------------------------------------- */
-
-/* One law of a comparison: means over runs that differ in their seed alone. */
-typedef struct smurf_compared {
-    const char *name; /* "thp, recalibrated" */
-    size_t runs;
-    int reference;          /* 1: a naive law or the truth, for figures to draw thin */
-    smurf_metrics mean, sd; /* sd of the sample; NaN where there is one run */
-} smurf_compared;
-
-/* Laws measured on the same gaps. All is borrowed. */
-typedef struct smurf_comparison {
-    size_t size;
-    const char *data;   /* "stackoverflow/, test" */
-    const char *unit;   /* of time; "" unknown */
-    const char *note;   /* one more remark for the page; NULL: none */
-    double recent_crps; /* what skill is a gain over; NaN unknown */
-    double markov;      /* types right by the last type, in %; NaN unknown */
-    const smurf_compared *row;
-    size_t rows;
-} smurf_comparison;
-
-/* The columns of the table of a paper; the last, skill, has no value of its own in smurf_metrics. NULL past the last.
- */
-SMURF_API const smurf_metric *smurf_comparison_column(size_t column);
-/* The mean of a row in a column; its deviation in *sd unless that is NULL. NaN: there is none. */
-SMURF_API double smurf_comparison_value(const smurf_comparison *comparison, size_t row, size_t column, double *sd);
-
-typedef enum smurf_mark {
-    SMURF_MARK_NONE,
-    SMURF_MARK_BEST,
-    SMURF_MARK_NEAR, /* no further from the best than the larger of their two deviations */
-} smurf_mark;
-SMURF_API smurf_mark smurf_comparison_mark(const smurf_comparison *comparison, size_t row, size_t column);
-/* Writes a page with the table, coverage and lengths of intervals over all levels. */
-SMURF_API smurf_status smurf_comparison_report(const smurf_comparison *comparison, const char *path, smurf_error *err);
-
-/* ---- Forecasts ----------------------------------------------------------------------------------- */
-
-/* A history that grows event by event, and the law of the next gap and type. One more event is cheap: what was computed
-   for those before is kept. The model is borrowed. Not for two threads at once.
+/* A history that grows event by event, and the law of the next gap and type. Appending an event is cheap: the work for
+   earlier ones is kept. The model is borrowed. Use it from one thread at a time.
 
    Example (compiled and run as a test: examples/forecast.c)
 
@@ -820,55 +344,28 @@ SMURF_API smurf_status smurf_comparison_report(const smurf_comparison *compariso
        printf("next event between %g and %g, median %g\n", 11.2 + gap[0], 11.2 + gap[2], 11.2 + gap[1]); */
 typedef struct smurf_forecast smurf_forecast;
 
-/* history: the most events that are looked back at, so that memory stays flat; 0: all. */
+/* history: look back at this many events at most, which bounds memory; 0: all. */
 SMURF_API smurf_status smurf_forecast_new(smurf_forecast **out, const smurf_model *model, size_t history,
                                           smurf_error *err);
 SMURF_API void smurf_forecast_free(smurf_forecast *forecast);
-/* Forgets the history. Times that follow are counted from `origin` on the user's clock, which matters only to models
-   that see raw time. */
+/* Forgets the history. Later times count from `origin` on the user's clock, which matters only to models that see raw
+   time. */
 SMURF_API void smurf_forecast_clear(smurf_forecast *forecast, int64_t origin);
-/* One more event. A time before the last one, one that is not finite and an unknown type are errors that change
- * nothing. */
+/* Appends an event. A time before the last one or not finite, or an unknown type, is an error that changes nothing. */
 SMURF_API smurf_status smurf_forecast_append(smurf_forecast *forecast, double time, uint32_t type, smurf_error *err);
-/* A new history: the first `events` events of a sequence. */
+/* Replaces the history by the first `events` events of a sequence. */
 SMURF_API smurf_status smurf_forecast_read(smurf_forecast *forecast, const smurf_sequence *sequence, size_t events,
                                            smurf_error *err);
-/* Nothing has happened for `since` after the last event: answers are given that. Forgotten with the next event. */
+/* Conditions answers on no event for `since` after the last one. The next event resets it. */
 SMURF_API smurf_status smurf_forecast_silence(smurf_forecast *forecast, double since, smurf_error *err);
-/* 0: answers come from the law before recalibration. */
+/* 0: answers use the law before recalibration. */
 SMURF_API void smurf_forecast_recalibrate(smurf_forecast *forecast, int on);
-/* Gives back the memory that answers take, about 150 KB, until the next question; the history stays. For programs that
-   keep many forecasts. */
+/* Frees the memory that answers need, about 150 KB, until the next question; the history stays. For programs that keep
+   many forecasts. */
 SMURF_API void smurf_forecast_rest(smurf_forecast *forecast);
 SMURF_API size_t smurf_forecast_events(const smurf_forecast *forecast);
 
-/* Answers about the gap from the last event to the next, in the data's unit; with an empty history the law is that of
-   all gaps of train. Arrays have n elements. */
-SMURF_API smurf_status smurf_forecast_quantile(smurf_forecast *forecast, const double *level, double *gap, size_t n,
-                                               smurf_error *err);
-SMURF_API smurf_status smurf_forecast_cdf(smurf_forecast *forecast, const double *gap, double *level, size_t n,
-                                          smurf_error *err);
-SMURF_API smurf_status smurf_forecast_density(smurf_forecast *forecast, const double *gap, double *density, size_t n,
-                                              smurf_error *err);
-SMURF_API smurf_status smurf_forecast_mean(smurf_forecast *forecast, double *gap, smurf_error *err);
-/* Draws, a function of the seed. */
-SMURF_API smurf_status smurf_forecast_sample(smurf_forecast *forecast, uint64_t seed, double *gap, size_t n,
-                                             smurf_error *err);
-/* Probabilities of the types, whenever it comes: share has one element a type. */
-SMURF_API smurf_status smurf_forecast_types(smurf_forecast *forecast, double *share, smurf_error *err);
-/* The same, given that it comes after `gap`. */
-SMURF_API smurf_status smurf_forecast_types_at(smurf_forecast *forecast, double gap, double *share, smurf_error *err);
-/* Conformal interval: the gap of a random event of a new sequence lies in [gap[0], gap[1]] with probability `level` at
-   least, whether the law is right or not. The guarantee is marginal: it averages over calibration sets as well as over
-   new sequences. Given one calibration set the coverage may be somewhat lower or higher, the more so the fewer
-   sequences it had. sides 1: from 0 up, 2: both ends. gap[1] is infinite where calibration had too few sequences for
-   the level. Not given silence: that is an SMURF_ERROR_ARGUMENT. */
-SMURF_API smurf_status smurf_forecast_conformal(smurf_forecast *forecast, double level, int sides, double gap[2],
-                                                smurf_error *err);
-
-/* ---- Questions and answers ------------------------------------------------------------------------ */
-
-/* What to ask about the next event. Times are in the data's unit. Arrays are borrowed for the call. */
+/* A question about the next event. Times are in the data's unit. Arrays are borrowed for the call. */
 typedef struct smurf_question {
     size_t size;
     const double *level; /* (levels) of the intervals, above 0 and below 1 */
@@ -877,14 +374,14 @@ typedef struct smurf_question {
     int conformal;        /* 1: conformal intervals as well; not together with silence or now */
     const double *within; /* (horizons) the probability that it comes within each */
     size_t horizons;
-    size_t top;              /* types to name, the most probable first; 0: none, SIZE_MAX: all */
-    double silence;          /* nothing has happened for this long; 0: as smurf_forecast_silence has it */
+    size_t top;              /* types to name, most probable first; 0: none, SIZE_MAX: all */
+    double silence;          /* nothing has happened for this long; 0: as set by smurf_forecast_silence */
     const smurf_moment *now; /* nothing has happened until then, on the user's clock; NULL: not given */
     int64_t next;            /* also the time to the next event of this type, by drawing futures; -1: none */
     size_t paths, steps;     /* for next: futures to draw, and the most events of each */
     uint64_t seed;           /* for next */
     int threads;             /* for next; 0: all cores. Results do not depend on it. */
-    int recalibrate;         /* 0: the law as trained; 1: as smurf_forecast_recalibrate has it */
+    int recalibrate;         /* 0: the law as trained; 1: as set by smurf_forecast_recalibrate */
     smurf_progress_fn *progress;
     void *progress_context;
 } smurf_question;
@@ -897,8 +394,8 @@ typedef struct smurf_interval {
     double low, high;
 } smurf_interval;
 
-/* The answer. Times count from `from`: the last event, or now where there is silence. Owned by the library, with all
-   that it points to. */
+/* The answer. Times count from `from`: the last event, or now where there is silence. Owned by the library, like
+   everything it points to. */
 typedef struct smurf_answer {
     size_t sequence;     /* in the data set (smurf_forecast_many); else 0 */
     size_t events;       /* of the history; with 0 the law is that of all gaps in training */
@@ -941,15 +438,285 @@ typedef struct smurf_many_config {
 SMURF_API void smurf_many_config_init_sized(smurf_many_config *config, size_t size);
 #define smurf_many_config_init(config) smurf_many_config_init_sized((config), sizeof *(config))
 
-/* Receives each answer, in order, on the calling thread, soon after it is made. The answer is valid during the call.
-   Return 0 to go on, anything else to stop with SMURF_ERROR_CANCELLED. */
+/* Receives each answer, in order, on the calling thread, soon after it is computed. The answer is valid during the
+   call. Return 0 to continue, anything else to stop with SMURF_ERROR_CANCELLED. */
 typedef int smurf_answer_fn(void *context, const smurf_answer *answer);
 
-/* Asks the same question of many sequences, on several threads. Memory does not grow with the number of answers. What
-   was answered before an error has been handed out. config may be NULL. */
+/* Asks the same question of many sequences, on several threads. Memory does not grow with the number of answers.
+   Answers before an error have been delivered. config may be NULL. */
 SMURF_API smurf_status smurf_forecast_many(const smurf_model *model, const smurf_data *data,
                                            const smurf_question *question, const smurf_many_config *config,
                                            smurf_answer_fn *answer, void *context, smurf_error *err);
+
+/* ---- Evaluation ------------------------------------------------------------------------------------------ */
+
+enum { SMURF_LEVELS = 19 };
+/* 0.05, 0.10, .. 0.95. */
+extern SMURF_API const double smurf_levels[SMURF_LEVELS];
+
+/* Quality of the laws of one predictor, over all scored gaps of a data set. Lengths, CRPS and the like are in the
+   data's unit of time. NaN: does not apply. cs, cer, acc and ece are in percent. */
+typedef struct smurf_metrics {
+    size_t n, sequences;
+    double cs; /* root mean square of coverage - level over 0.50 .. 0.95, where coverage counts gap < quantile, in % */
+    double cs_all;   /* the same over all levels */
+    double cs_pit;   /* the same as cs, from the PIT, which is drawn at random within a tick of the clock */
+    double cs_floor; /* the cs expected of the true law, by chance */
+    double cer;      /* |coverage - level| at 0.5, in % */
+    double il;       /* mean of the median, as the length of [0, median] */
+    double crps;
+    double pinball;        /* mean pinball loss over the levels */
+    double spread;         /* mean of E|X - X'|/2: sharpness */
+    double log_likelihood; /* mean log density of the gaps */
+    double ks, ks_p;      /* Kolmogorov-Smirnov distance of the PIT from uniform, and the probability of a larger one */
+    double acc;           /* types right, time unknown, in % */
+    double acc_draws;     /* types right by the mode of the types drawn at drawn gaps, in % */
+    double acc_true_time; /* types right, time given, in % */
+    double type_loss;     /* mean of -ln of the true type's probability, time unknown */
+    double brier, ece;    /* of the types, time unknown */
+    double coverage[SMURF_LEVELS]; /* shares of 1 */
+    double interval_length[SMURF_LEVELS];
+} smurf_metrics;
+
+typedef struct smurf_eval_config {
+    size_t size;
+    int recalibrate;     /* 0: the law as it was trained, without its map of levels */
+    const char *sampler; /* by name; NULL: the default */
+    size_t draws;        /* of each gap, for the metrics as the paper defines them, up to 1e6; 0: none, or 100 where the
+                            sampler takes steps */
+    size_t steps;        /* of the sampler, up to 1e9; 0: the model's setting */
+    double step;         /* its epsilon, from 1e-12 to 1000; 0: the model's setting */
+    int denoise;         /* 1: Tweedie's step at the end */
+    size_t bootstrap;    /* resamplings of sequences, for intervals, up to 1e6; 0: none */
+    size_t examples;     /* laws to keep for pictures */
+    int fast;            /* 1: leave out spread, which costs as much as the CRPS */
+    uint64_t seed;
+    int threads; /* 0: all cores. Results do not depend on it. */
+    smurf_progress_fn *progress;
+    void *progress_context;
+} smurf_eval_config;
+
+SMURF_API void smurf_eval_config_init_sized(smurf_eval_config *config, size_t size);
+#define smurf_eval_config_init(config) smurf_eval_config_init_sized((config), sizeof *(config))
+
+/* Laws measured on a data set. It copies what it needs: model and data may be freed before it. */
+typedef struct smurf_evaluation smurf_evaluation;
+
+/* Measures a model's laws on the scored gaps of data. The naive laws to compare with come from train; NULL: none. */
+SMURF_API smurf_status smurf_evaluate(smurf_evaluation **out, const smurf_model *model, const smurf_data *data,
+                                      const smurf_data *train, const smurf_eval_config *config, smurf_error *err);
+SMURF_API void smurf_evaluation_free(smurf_evaluation *evaluation);
+
+typedef enum smurf_row {
+    SMURF_ROW_MODEL,    /* the model, recalibrated where it has a map */
+    SMURF_ROW_RAW,      /* the model before recalibration */
+    SMURF_ROW_SAMPLED,  /* by draws */
+    SMURF_ROW_MARGINAL, /* naive: quantiles of the train gaps */
+    SMURF_ROW_RECENT,   /* naive: the same by the mean of the last 8 gaps */
+} smurf_row;
+/* NULL if the row was not measured. low and high, unless NULL, receive the ends of 90% bootstrap intervals. */
+SMURF_API const smurf_metrics *smurf_evaluation_row(const smurf_evaluation *evaluation, smurf_row row,
+                                                    const smurf_metrics **low, const smurf_metrics **high);
+/* Accuracy in percent of predicting the most frequent successor of the last type; NaN without train. */
+SMURF_API double smurf_evaluation_markov(const smurf_evaluation *evaluation);
+/* Mean gap of train in the data's unit; NaN without train. */
+SMURF_API double smurf_evaluation_mean_gap(const smurf_evaluation *evaluation);
+/* Writes a page with figures and the table. figures: a directory that also receives each figure as SVG and PNG; NULL:
+   none. PNG needs libcairo2, which is loaded on demand. */
+SMURF_API smurf_status smurf_evaluation_report(const smurf_evaluation *evaluation, const char *path,
+                                               const char *figures, smurf_error *err);
+
+/* ==============================================================================================================
+   2. More ways in and out
+
+   Memory, arrays, streams, writing.
+   ============================================================================================================ */
+
+/* ---- Memory ---------------------------------------------------------------------------------------------- */
+
+/* The same from memory; `name` stands for the file in messages. */
+SMURF_API smurf_status smurf_data_read_memory(smurf_data **out, const void *bytes, size_t size, const char *name,
+                                              const smurf_read_config *config, smurf_error *err);
+
+/* ---- Arrays ---------------------------------------------------------------------------------------------- */
+
+/* Events held in arrays of the program. Set the fields you have after smurf_arrays_init; the rest stays 0.
+   Times are doubles (`time`) or whole ticks (`ticks`), as datetime64 of numpy has them: with places = 9 and unit "s",
+   nanoseconds since 1970. Sequences lie end to end (`offset`), or rows are interleaved and say where they belong
+   (`sequence`), or there is one sequence.
+
+   Example (compiled and run as a test: examples/arrays.c)
+
+       double time[] = {0.5, 1, 2.5, 0.25, 4};
+       uint32_t type[] = {1, 0, 1, 0, 0};
+       size_t offset[] = {0, 3, 5};
+       smurf_arrays_init(&arrays);
+       arrays.events = 5;
+       arrays.time = time;
+       arrays.type = type;
+       arrays.sequences = 2;
+       arrays.offset = offset;
+       if (smurf_data_from_arrays(&data, &arrays, &err)) {
+           puts(err.message);
+           return 1;
+       } */
+typedef struct smurf_arrays {
+    size_t size;
+    size_t events;
+    const double *time;               /* (events) on the user's clock; or */
+    const int64_t *ticks;             /* (events) in units of 10^-places, INT64_MIN: missing */
+    int places;                       /* 0 .. 18 */
+    const uint32_t *type;             /* (events); NULL: all are of one type */
+    uint32_t types;                   /* number of types; 0: as many as occur, or as there are names */
+    const char *const *type_name;     /* (types); NULL: types are numbers */
+    size_t sequences;                 /* 0: as many as there are ids, or one */
+    const size_t *offset;             /* (sequences + 1) sequence i has events offset[i] .. offset[i + 1] - 1; or */
+    const int64_t *sequence;          /* (events) an id for each event's sequence: any numbers */
+    const char *const *sequence_name; /* (sequences), entries may be NULL. NULL: the ids, or none */
+    const double *start, *end;        /* (sequences) of observation on the user's clock, NaN: unknown; or NULL */
+    const int64_t *start_ticks, *end_ticks; /* the same in ticks, INT64_MIN: unknown; or NULL */
+    const size_t *first;                    /* (sequences) first event to be scored; NULL: 1 */
+    const char *unit;                       /* of time, such as "s"; NULL: unknown */
+    int is_calendar;                        /* 1: times count seconds since 1970 */
+    int sort;                               /* 1: sort events that are out of order rather than fail */
+    const char *name;                       /* for smurf_data_source; NULL: "arrays" */
+    smurf_free_fn *release; /* NULL: everything is copied. Else `time` and `type` are lent if possible */
+    void *release_context;
+} smurf_arrays;
+
+#define smurf_arrays_init(arrays) smurf_arrays_init_sized((arrays), sizeof *(arrays))
+SMURF_API void smurf_arrays_init_sized(smurf_arrays *arrays, size_t size);
+
+/* Makes a data set, with the same checks as for a file. With ids, sequences come in the order in which their ids first
+   appear; sequence_name, start, end and first are in that order too. Messages count events and sequences from 0, as
+   they are in the arrays ("event 17 of sequence 3: ...").
+
+   If `release` is set, the data set uses `time` and `type` in place, without a copy, if nothing has to change:
+   sequences by offset, times as doubles that start below 2^20, in order. release(release_context) is called exactly
+   once, also after an error, when the arrays are no longer used: before this function returns or, where they are in
+   use, by smurf_data_free. */
+SMURF_API smurf_status smurf_data_from_arrays(smurf_data **out, const smurf_arrays *arrays, smurf_error *err);
+
+/* ---- Streams --------------------------------------------------------------------------------------------- */
+
+/* Events as they arrive: a pipe, a socket, a log that grows. CSV, TSV and JSON Lines come record by record, each as
+   soon as its line is complete; other formats are read to their end first. Memory stays flat. Use it from one
+   thread at a time.
+
+   Example (compiled and run as a test: examples/stream.c)
+
+       smurf_status status = smurf_stream_new(&stream, "-", NULL, &err);
+       if (status) {
+           puts(err.message);
+           return 1;
+       }
+       while (!(status = smurf_stream_next(stream, 1, &piece, &err)) && piece) {
+           const smurf_sequence *s = smurf_data_sequence(piece->data, 0);
+           printf("%s at %g\n", s->name ? s->name : "-", (double)s->origin + s->time[s->length - 1]);
+       }
+       if (status) puts(err.message);
+       smurf_stream_free(stream); */
+typedef struct smurf_stream smurf_stream;
+
+/* Reads up to `room` more bytes, waiting for at least one. Returns how many, 0 at the end, -1 on failure. */
+typedef ptrdiff_t smurf_read_fn(void *context, void *bytes, size_t room);
+
+/* From a path, "-" being standard input, or from a function; `name` stands for the file in messages. Texts of config
+   (which may be NULL) must outlive the stream. */
+SMURF_API smurf_status smurf_stream_new(smurf_stream **out, const char *path, const smurf_read_config *config,
+                                        smurf_error *err);
+SMURF_API smurf_status smurf_stream_new_reader(smurf_stream **out, smurf_read_fn *read, void *context, const char *name,
+                                               const smurf_read_config *config, smurf_error *err);
+SMURF_API void smurf_stream_free(smurf_stream *stream);
+
+/* A piece of a stream. */
+typedef struct smurf_piece {
+    smurf_data *data; /* words of types are numbered anew in each piece: go by their names, as smurf_model_match does */
+    int whole;        /* 1: finished sequences; 0: events of sequences that may go on, told apart by name */
+    uint64_t line;    /* where the first record begins, from 1 */
+} smurf_piece;
+
+/* Waits for the next record and takes what else has arrived: up to `most` records (1: event by event; 0: all).
+   *out belongs to the stream and is valid until the next call; NULL: the end. Order of time is checked within a piece
+   only; smurf_forecast_append checks the rest. After an SMURF_ERROR_INPUT, err->line says where, and the next call
+   continues after the bad record. */
+SMURF_API smurf_status smurf_stream_next(smurf_stream *stream, size_t most, const smurf_piece **out, smurf_error *err);
+
+/* ---- Writing --------------------------------------------------------------------------------------------- */
+
+/* Available formats, by index: the name ("jsonl") and the title ("JSON Lines"). NULL past the last. */
+SMURF_API const char *smurf_format_name(size_t index);
+SMURF_API const char *smurf_format_title(size_t index);
+/* The name of the format that the suffix of a path stands for, ignoring ".gz"; NULL: none. */
+SMURF_API const char *smurf_format_of_path(const char *path);
+
+typedef struct smurf_write_config {
+    size_t size;
+    const char *format; /* by name; NULL: by the suffix of the path (also with .gz); standard output: jsonl */
+    const char *key;    /* pickle: the name of the list of sequences; NULL: "train" */
+    smurf_progress_fn *progress;
+    void *progress_context;
+} smurf_write_config;
+
+SMURF_API void smurf_write_config_init_sized(smurf_write_config *config, size_t size);
+#define smurf_write_config_init(config) smurf_write_config_init_sized((config), sizeof *(config))
+
+/* Writes to a temporary file that is synced and renamed once complete. "-" and targets that are not regular files are
+   written directly. */
+SMURF_API smurf_status smurf_data_write(const smurf_data *data, const char *path, const smurf_write_config *config,
+                                        smurf_error *err);
+
+/* The same into memory. config: format NULL is JSON Lines; RMTPP text, which is two files, is not supported. Free
+ *bytes with smurf_free. */
+SMURF_API smurf_status smurf_data_write_memory(const smurf_data *data, void **bytes, size_t *size,
+                                               const smurf_write_config *config, smurf_error *err);
+
+/* ==============================================================================================================
+   3. Details
+
+   Settings, single questions to a forecast, futures, metric tables.
+   ============================================================================================================ */
+
+/* ---- More about settings --------------------------------------------------------------------------------- */
+
+SMURF_API smurf_status smurf_settings_copy(smurf_settings **out, const smurf_settings *settings, smurf_error *err);
+/* Writes the value as text into text (n bytes), truncated if longer. */
+SMURF_API smurf_status smurf_settings_get(const smurf_settings *settings, const char *name, char *text, size_t n,
+                                          smurf_error *err);
+/* Checks that the settings are consistent. Training does so too. */
+SMURF_API smurf_status smurf_settings_check(const smurf_settings *settings, smurf_error *err);
+/* Names of the settings, with one line about each, and of the presets. NULL past the last. */
+SMURF_API const char *smurf_setting_name(size_t index);
+SMURF_API const char *smurf_setting_about(size_t index);
+SMURF_API const char *smurf_preset_name(size_t index);
+
+/* ---- Single questions ------------------------------------------------------------------------------------ */
+
+/* Questions about the gap from the last event to the next, in the data's unit. With an empty history the law is that of
+   all train gaps. Arrays have n elements. */
+SMURF_API smurf_status smurf_forecast_quantile(smurf_forecast *forecast, const double *level, double *gap, size_t n,
+                                               smurf_error *err);
+SMURF_API smurf_status smurf_forecast_cdf(smurf_forecast *forecast, const double *gap, double *level, size_t n,
+                                          smurf_error *err);
+SMURF_API smurf_status smurf_forecast_density(smurf_forecast *forecast, const double *gap, double *density, size_t n,
+                                              smurf_error *err);
+SMURF_API smurf_status smurf_forecast_mean(smurf_forecast *forecast, double *gap, smurf_error *err);
+/* Draws; a function of the seed. */
+SMURF_API smurf_status smurf_forecast_sample(smurf_forecast *forecast, uint64_t seed, double *gap, size_t n,
+                                             smurf_error *err);
+/* Probabilities of the types, whenever the event comes: share has one element per type. */
+SMURF_API smurf_status smurf_forecast_types(smurf_forecast *forecast, double *share, smurf_error *err);
+/* The same, given that the event comes after `gap`. */
+SMURF_API smurf_status smurf_forecast_types_at(smurf_forecast *forecast, double gap, double *share, smurf_error *err);
+/* Conformal interval: the gap of a random event of a new sequence lies in [gap[0], gap[1]] with probability `level` at
+   least, whether or not the law is right. The guarantee is marginal: it averages over calibration sets as well as over
+   new sequences. Given one calibration set the coverage may be somewhat lower or higher, the more so the fewer
+   sequences it had. sides 1: from 0 up, 2: both ends. gap[1] is infinite where calibration had too few sequences for
+   the level. With silence: SMURF_ERROR_ARGUMENT. */
+SMURF_API smurf_status smurf_forecast_conformal(smurf_forecast *forecast, double level, int sides, double gap[2],
+                                                smurf_error *err);
+
+/* ---- Futures --------------------------------------------------------------------------------------------- */
 
 /* Futures many steps ahead, drawn event by event from the law. */
 typedef struct smurf_futures smurf_futures;
@@ -968,7 +735,7 @@ typedef struct smurf_futures_config {
 
 SMURF_API void smurf_futures_config_init_sized(smurf_futures_config *config, size_t size);
 #define smurf_futures_config_init(config) smurf_futures_config_init_sized((config), sizeof *(config))
-/* The forecast itself is not changed; silence counts for the first gap. */
+/* The forecast is not changed. Silence applies to the first gap. */
 SMURF_API smurf_status smurf_forecast_futures(smurf_forecast *forecast, const smurf_futures_config *config,
                                               smurf_futures **out, smurf_error *err);
 SMURF_API void smurf_futures_free(smurf_futures *futures);
@@ -976,6 +743,32 @@ SMURF_API size_t smurf_futures_paths(const smurf_futures *futures);
 /* Events of one path: times since the last event of the history. Returns how many. */
 SMURF_API size_t smurf_futures_path(const smurf_futures *futures, size_t path, const double **time,
                                     const uint32_t **type);
+
+/* ---- Metrics --------------------------------------------------------------------------------------------- */
+
+/* Description of a metric, for tables and files. */
+typedef enum smurf_metric_unit {
+    SMURF_METRIC_PLAIN,
+    SMURF_METRIC_PERCENT,
+    SMURF_METRIC_TIME, /* the data's unit of time */
+} smurf_metric_unit;
+typedef struct smurf_metric {
+    const char *name, *head, *about; /* "cs_pit", "CSpit%", one line */
+    smurf_metric_unit unit;
+    int better;    /* 1: large values are, -1: small ones, 0: neither */
+    int places;    /* decimals to show */
+    size_t offset; /* of its double in smurf_metrics */
+} smurf_metric;
+/* All single numbers of smurf_metrics, in order; NULL past the last. */
+SMURF_API const smurf_metric *smurf_metric_at(size_t index);
+SMURF_API double smurf_metric_value(const smurf_metrics *metrics, const smurf_metric *metric);
+
+/* Samplers for evaluation by draws, by index: name and one line about each. NULL past the last; the first is the
+   default. */
+SMURF_API const char *smurf_sampler_name(size_t index);
+SMURF_API const char *smurf_sampler_about(size_t index);
+/* 1: it draws in steps, so that steps, step and denoise of smurf_eval_config apply. NULL: the default. */
+SMURF_API int smurf_sampler_has_steps(const char *name);
 
 #ifdef __cplusplus
 }

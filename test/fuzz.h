@@ -6,7 +6,7 @@
 #ifndef SMURF_TEST_FUZZ_H
 #define SMURF_TEST_FUZZ_H
 
-#include "smurf.h"
+#include "smurf_lab.h"
 
 #include <math.h>
 #include <stdio.h>

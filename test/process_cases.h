@@ -4,7 +4,7 @@
 #ifndef SMURF_TEST_PROCESS_CASES_H
 #define SMURF_TEST_PROCESS_CASES_H
 
-#include "smurf.h"
+#include "smurf_lab.h"
 
 struct process_case {
     const char *name;

@@ -3,7 +3,7 @@
 #ifndef SMURF_TEST_STREAM_CASE_H
 #define SMURF_TEST_STREAM_CASE_H
 
-#include "smurf.h"
+#include "smurf_lab.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -15,6 +15,7 @@ import unittest
 ROOT = os.environ.get("SMURF_ROOT", os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("SMURF_BUILD", os.path.join(ROOT, "build"))
 HEADER = os.path.join(ROOT, "include", "smurf.h")
+HEADERS = [HEADER, os.path.join(ROOT, "include", "smurf_lab.h")]
 CC = shlex.split(os.environ.get("CC", "cc"))
 
 
@@ -37,8 +38,8 @@ def external_symbols(library, *options):
 
 
 def declared_symbols():
-    """Names that smurf.h declares with SMURF_API."""
-    text = re.sub(r"/\*.*?\*/", "", read(HEADER), flags=re.DOTALL)
+    """Names that the public headers declare with SMURF_API."""
+    text = re.sub(r"/\*.*?\*/", "", "".join(map(read, HEADERS)), flags=re.DOTALL)
     text = re.sub(r"^\s*#.*$", "", text, flags=re.MULTILINE)
     return set(re.findall(r"SMURF_API\b[^;]*?\b(smurf_\w+)\s*(?=[(\[;])", text))
 
@@ -101,6 +102,14 @@ class Example(unittest.TestCase):
             "-Wl,-rpath," + library, "-o", os.path.join(folder, name))
         return run(os.path.join(folder, name), cwd=folder, **options)
 
+    def test_fit_runs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run(os.environ["SMURF"], "simulate", "hawkes", "-k", "2", "-n", "30", "--until", "20", "-o", "log.csv", "-q", cwd=folder)
+            said = self.example("fit", folder).splitlines()
+            self.assertEqual(len(said), 3)
+            self.assertRegex(said[0], r"^\d+: next event within [\d.]+, half of the time within [\d.]+$")
+            self.assertTrue(os.path.exists(os.path.join(folder, "model.safetensors")))
+
     def test_arrays_and_streams_run(self):
         with tempfile.TemporaryDirectory() as folder:
             self.assertEqual(self.example("arrays", folder), "2 sequences, 3 gaps\n")
@@ -162,7 +171,7 @@ class Installed(unittest.TestCase):
                 if language == "c++" and not shutil.which("c++"):
                     self.skipTest("there is no C++ compiler")
                 run(*(["c++"] if language == "c++" else CC), "-x", language, "-std=" + standard, "-Wall", "-Wextra",
-                    "-pedantic", "-Werror", "-fsyntax-only", self.find("smurf.h"))
+                    "-pedantic", "-Werror", "-fsyntax-only", self.find("smurf.h"), self.find("smurf_lab.h"))
 
     def test_command(self):
         said = run(os.path.join(self.prefix, "bin", "smurf"), "--version")

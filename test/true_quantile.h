@@ -4,7 +4,7 @@
 #ifndef SMURF_TEST_TRUE_QUANTILE_H
 #define SMURF_TEST_TRUE_QUANTILE_H
 
-#include "smurf.h"
+#include "smurf_lab.h"
 
 #include <stdlib.h>
 

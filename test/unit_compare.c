@@ -1,5 +1,5 @@
 /* unit_compare.c - laws that need no training, measured; laws side by side: values, marks, the page. */
-#include "smurf.h"
+#include "smurf_lab.h"
 
 #include <math.h>
 #include <setjmp.h>

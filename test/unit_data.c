@@ -1,5 +1,5 @@
 /* unit_data.c - readers, splits and windows through the public interface, from memory. */
-#include "smurf.h"
+#include "smurf_lab.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,7 +5,7 @@
  * [[{'times': value, 'types': value}]] and look at what comes out.
  */
 #include "data/format.h"
-#include "smurf.h"
+#include "smurf_lab.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -6,7 +6,7 @@
 #ifndef SMURF_BASE_ERROR_H
 #define SMURF_BASE_ERROR_H
 
-#include "smurf.h"
+#include "smurf_lab.h"
 
 #include <stdarg.h>
 

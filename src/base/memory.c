@@ -1,7 +1,7 @@
 /* memory.c - see memory.h. */
 #include "base/memory.h"
 
-#include "smurf.h"
+#include "smurf_lab.h"
 
 #include <stdint.h>
 #include <stdlib.h>

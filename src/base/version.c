@@ -1,5 +1,5 @@
 /* version.c - what this library is and what was built into it. */
-#include "smurf.h"
+#include "smurf_lab.h"
 
 #include "config.h"
 

@@ -4,7 +4,7 @@
 #ifndef SMURF_DATA_ADVICE_H
 #define SMURF_DATA_ADVICE_H
 
-#include "smurf.h"
+#include "smurf_lab.h"
 
 /* Fills the warnings of a summary whose numbers are complete: the reader's remarks, then what looks like a
    mistake or will make a model poor, each with what to do about it. train may be NULL or data itself. */

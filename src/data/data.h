@@ -7,7 +7,7 @@
 #ifndef SMURF_DATA_DATA_H
 #define SMURF_DATA_DATA_H
 
-#include "smurf.h"
+#include "smurf_lab.h"
 
 #include "base/memory.h"
 

@@ -7,7 +7,7 @@
 #ifndef SMURF_DATA_NUMBER_H
 #define SMURF_DATA_NUMBER_H
 
-#include "smurf.h"
+#include "smurf_lab.h"
 
 #include <stdbool.h>
 

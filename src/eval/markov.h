@@ -4,7 +4,7 @@
 #ifndef SMURF_EVAL_MARKOV_H
 #define SMURF_EVAL_MARKOV_H
 
-#include "smurf.h"
+#include "smurf_lab.h"
 
 struct markov {
     uint32_t types;

@@ -16,7 +16,7 @@
 #ifndef SMURF_LAW_DIST_H
 #define SMURF_LAW_DIST_H
 
-#include "smurf.h"
+#include "smurf_lab.h"
 
 /* in and out (n) may be the same array. NaN gives NaN. Sorted input is the fast case. */
 typedef void dist_function(const void *self, const double *in, double *out, size_t n);

@@ -17,7 +17,7 @@
 #ifndef SMURF_LAW_LAW_H
 #define SMURF_LAW_LAW_H
 
-#include "smurf.h"
+#include "smurf_lab.h"
 
 typedef void law_function(const void *self, const double *gap, double *out, size_t n);
 

@@ -9,7 +9,7 @@
 #ifndef SMURF_REPORT_WORDS_H
 #define SMURF_REPORT_WORDS_H
 
-#include "smurf.h"
+#include "smurf_lab.h"
 
 struct label {
     char text[64];

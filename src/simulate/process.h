@@ -8,7 +8,7 @@
 #ifndef SMURF_SIMULATE_PROCESS_H
 #define SMURF_SIMULATE_PROCESS_H
 
-#include "smurf.h"
+#include "smurf_lab.h"
 
 #include "base/random.h"
 #include "law/law.h"
