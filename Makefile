@@ -1,11 +1,11 @@
-# The front door: `make demo` and `make test` install what is missing, build, and run. Meson does the work.
+# Wrapper around Meson. `make demo` and `make test` install missing packages, build and run.
 
 BUILD ?= build
 PREFIX ?= /usr/local
 DESTDIR ?=
-# Handed to `meson setup` the first time: make MESON_FLAGS=-Dopenmp=disabled
+# Passed to `meson setup` the first time: make MESON_FLAGS=-Dopenmp=disabled
 MESON_FLAGS ?=
-# Handed to `meson test`: make test TEST_FLAGS='--suite unit'
+# Passed to `meson test`: make test TEST_FLAGS='--suite unit'
 TEST_FLAGS ?=
 # How long each fuzzer runs.
 SECONDS ?= 60
@@ -13,7 +13,7 @@ SECONDS ?= 60
 GOLDEN ?=
 
 .PHONY: all demo test golden install bench count coverage fuzz soak check-asan check-tsan arm64 format clean help
-all: $(BUILD)/build.ninja ## build the command at build/smurf, and the libraries
+all: $(BUILD)/build.ninja ## build the command (build/smurf) and the libraries
 	@ninja -C $(BUILD)
 
 $(BUILD)/build.ninja:
@@ -27,14 +27,14 @@ demo: all ## simulate events, train on them, measure, forecast, and write demo/r
 	$(BUILD)/smurf predict demo/model.safetensors demo/ --within 1,5 | head -12
 	@echo "open demo/report.html in a browser"
 
-# A directory configured before cmocka was there has no tests yet.
+# A directory configured without cmocka has no tests yet.
 test: ## run all tests; the last line counts them
 	@tools/install-deps build test
 	@test -e $(BUILD)/build.ninja || $(MAKE) --no-print-directory $(BUILD)/build.ninja
 	@test -d $(BUILD)/test || meson setup --reconfigure -Dtests=enabled $(BUILD)
 	@tools/run-tests $(BUILD) $(TEST_FLAGS)
 
-golden: ## check files of expected values: GOLDEN="x.json y.json", else test/golden and ../shared/golden
+golden: ## check golden files: GOLDEN="x.json y.json", default test/golden and ../shared/golden
 	@tools/install-deps build test
 	@test -e $(BUILD)/build.ninja || $(MAKE) --no-print-directory $(BUILD)/build.ninja
 	@ninja -C $(BUILD) test/golden >/dev/null
@@ -44,13 +44,13 @@ install: all ## install to PREFIX (/usr/local) under DESTDIR
 	@meson configure $(BUILD) --prefix $(abspath $(PREFIX))
 	DESTDIR=$(DESTDIR) meson install -C $(BUILD)
 
-# PyTorch is there to be raced against: without it, all else is still measured.
+# PyTorch is only for comparison: everything else is measured without it.
 bench: all ## run the benchmarks
-	@tools/install-deps bench || echo "bench: going on without PyTorch"
+	@tools/install-deps bench || echo "bench: continuing without PyTorch"
 	@ninja -C $(BUILD) benchmarks
 	bench/run.py $(BUILD)
 
-count: all ## count the instructions of three small runs, against those kept in test/instructions.json (valgrind)
+count: all ## compare instruction counts of three small runs with test/instructions.json (valgrind)
 	@tools/install-deps build count
 	@tools/count-instructions $(BUILD)
 
@@ -58,11 +58,11 @@ fuzz: ## run each fuzzer for SECONDS=60 (clang)
 	@tools/install-deps build ci
 	@tools/fuzz $(BUILD)-fuzz $(SECONDS)
 
-coverage: ## line coverage of the fast tests, by room; fails below 96% in src/ and 95% in cli/ (gcov)
+coverage: ## line coverage of the fast tests, by directory; fails below 96% in src/ and 95% in cli/ (gcov)
 	@tools/install-deps build test
 	@tools/coverage $(BUILD)-coverage
 
-soak: $(BUILD)/build.ninja ## hours: all failing allocations, random kills and each fuzzer for SECONDS=600
+soak: $(BUILD)/build.ninja ## long campaigns (hours): failing allocations, random kills, each fuzzer for SECONDS=600
 	@tools/install-deps build test ci
 	@tools/soak $(BUILD) $(if $(filter-out 60,$(SECONDS)),$(SECONDS),600)
 
@@ -70,7 +70,7 @@ check-asan: ## run the tests under AddressSanitizer and UndefinedBehaviorSanitiz
 	@tools/install-deps build test
 	@tools/check-asan $(BUILD)-asan
 
-check-tsan: ## run what uses threads under ThreadSanitizer (clang)
+check-tsan: ## run the unit tests under ThreadSanitizer (clang)
 	@tools/install-deps build test ci
 	@tools/check-tsan $(BUILD)-tsan
 
@@ -81,7 +81,7 @@ arm64: ## build for arm64 and run the unit tests under qemu
 format: ## format the sources (clang-format)
 	clang-format -i $$(git ls-files --cached --others --exclude-standard '*.[ch]')
 
-clean: ## remove all that was built, and the demo
+clean: ## remove all build directories and the demo
 	rm -rf $(BUILD) $(BUILD)-fuzz $(BUILD)-asan $(BUILD)-tsan $(BUILD)-arm64 $(BUILD)-clang $(BUILD)-coverage demo
 
 help: ## list the targets

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs the ablations with smurf compare and writes doc/ablations.md and its pictures.
+"""Runs the ablations with smurf compare and writes doc/ablations.md and its figures.
 
     bench/ablations.py [--command SMURF] [--data FOLDER] [--runs FOLDER] [--threads N] [--only NAME ...] [--write]
 
-Every row is a model and a way of measuring; rows that are measured alike are one call of `smurf compare`, whose runs are kept: an
-interrupted one goes on, and a page with coverage and interval lengths lies beside its answer in the folder of runs. --only takes names
-such as sigma or sigma-mimic2. --write only writes the document from the answers there are.
+Every row is a model and a way of measuring. Rows measured in the same way are one call of `smurf compare`, whose runs are stored:
+interrupted ones are resumed, and a page with coverage and interval lengths is written next to the answer. --only takes names such
+as sigma or sigma-mimic2. --write only writes the document, from existing answers.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import typing
 import plot
 from compared import PRESET, ROOT, TITLE, UNIT, UNIT_TEXT, add_options, command_line, compare, floor, naive_rows, table
 
-# Seeds and epochs of the runs: what two cores do in some hours. The command below each table, without --epochs and with more seeds, does it in full.
+# Seeds and epochs of the runs: a few hours on two cores. For full runs, use the command below each table without --epochs and with more seeds.
 EFFORT = {"stackoverflow": ["--seeds", "1", "--epochs", "6"], "retweet": ["--seeds", "1", "--epochs", "3"], "mimic2": ["--seeds", "3"],
           "financial": ["--seeds", "1", "--epochs", "6"]}
 ONE_FULL = {"stackoverflow": ["--seeds", "1"], "retweet": ["--seeds", "1", "--epochs", "10"], "mimic2": ["--seeds", "5"],
@@ -32,7 +32,7 @@ class Row:
     label: str
     model: str
     options: tuple = ()
-    x: float = None  # where the rows lie on an axis of numbers
+    x: float = None  # position on a numeric axis
     share: int = 100  # of the train sequences, in percent
 
 
@@ -49,39 +49,39 @@ class Ablation:
 
 
 ABLATIONS = [
-    Ablation("head", "Intensity or score", "The head gives an intensity, whose score is matched, or the score itself (the paper's SMURF^s). The paper has, for intensity against "
+    Ablation("head", "Intensity or score", "The head outputs an intensity, whose score is matched, or the score itself (the paper's SMURF^s). The paper has, for intensity against "
              "score, CS 0.65 against 6.13 and CRPS 0.44 against 0.54 on StackOverflow; CS 0.71 against 3.92 and CRPS 0.86 against 1.33 on its Retweet.",
              ["stackoverflow", "retweet", "mimic2"], lambda data: [Row("intensity", DSM), Row("score", DSM + ":head=score")]),
-    Ablation("sigma", "Noise", "σ of denoising score matching on log time, and none (`sm`, which on log time without a known end of observation is `wsm` as well); `auto` is "
+    Ablation("sigma", "Noise", "σ of denoising score matching on log time, and no noise (`sm`, which on log time without a known end of observation equals `wsm`); `auto` is "
              "chosen by the CRPS on dev.", ["stackoverflow", "retweet", "mimic2"],
              lambda data: [Row(f"σ = {s}", f"{DSM}:sigma={s}", x=s) for s in (0.02, 0.05, 0.1, 0.2, 0.4)] + [Row("σ auto", DSM + ":sigma=auto"), Row("none (`sm`)", "default:objective=sm")],
              x_label="σ"),
-    Ablation("sampler", "Samplers", "Denoising score matching in time itself, with the published settings: the exact law of the same model beside 100 draws of each gap, "
+    Ablation("sampler", "Samplers", "Denoising score matching on unscaled time, with the published settings: the exact law of the same model next to 100 draws per gap, "
              "with the number of steps chosen on dev. The paper has CS 0.65, 0.87 and 8.88 for Langevin with and without its last step and mirror Langevin on StackOverflow, "
              "0.71, 1.38 and 6.73 on its Retweet, the number of steps chosen on test.", ["stackoverflow", "retweet", "mimic2"],
              lambda data: [Row("exact", "paper-" + PRESET[data])] + [Row(label, "paper-" + PRESET[data], tuple(options)) for label, options in (
                  ("Langevin + denoising", LANGEVIN), ("Langevin", LANGEVIN + ["--no-denoise"]), ("mirror Langevin", ["--sampler", "mirror"]))], options=[], full=True),
-    Ablation("steps", "Number of Langevin steps", "The authors' program's settings, 100 draws of each gap. The walk has no stationary law, as λ tends to a constant on the left, so that "
+    Ablation("steps", "Number of Langevin steps", "The settings of the authors' program, 100 draws per gap. The walk has no stationary law because λ tends to a constant on the left, so "
              "its calibration drifts with the number of steps.", ["stackoverflow", "mimic2"],
              lambda data: [Row(f"{n} steps", "program-" + PRESET[data], (*LANGEVIN, "--steps", str(n)), x=n) for n in STEPS] + [Row("exact law", "program-" + PRESET[data])],
              options=[], x_label="steps", full=True),
-    Ablation("alpha", "Weight of the time loss", "α beside the type loss. In the paper a larger α lowers CS and CRPS and costs accuracy.", ["stackoverflow", "mimic2"],
+    Ablation("alpha", "Weight of the time loss", "α relative to the type loss. In the paper a larger α lowers CS and CRPS at the cost of accuracy.", ["stackoverflow", "mimic2"],
              lambda data: [Row(f"α = {a}", f"{DSM}:alpha={a}", x=a) for a in (0.3, 1, 3, 10)], x_label="α"),
-    Ablation("share", "Share of the train data", "The default preset on the first 10% to 100% of the train sequences; skill is against the naive law of the same part.", ["stackoverflow", "retweet", "mimic2"],
+    Ablation("share", "Share of the train data", "The default preset on the first 10% to 100% of the train sequences; skill is relative to the naive law of the same part.", ["stackoverflow", "retweet", "mimic2"],
              lambda data: [Row(f"{share}%", "default", x=share, share=share) for share in SHARES], x_label="% of the train sequences"),
-    Ablation("objective", "Objectives and gradient", "The same model by likelihood, weighted score matching, denoising score matching with the whole gradient, and stopped at λ'/λ as in "
+    Ablation("objective", "Objectives and gradient", "The same model trained by likelihood, weighted score matching, and denoising score matching with the full gradient or stopped at λ'/λ as in "
              "the authors' program.", ["stackoverflow", "retweet", "financial", "mimic2"],
              lambda data: [Row("`mle`", "default"), Row("`wsm`", "default:objective=wsm"), Row("`dsm`", DSM), Row("`dsm`, gradient stopped", DSM + ":gradient=stop")]),
-    Ablation("scale", "Time scale and gap feature", "Log time or mean time, with and without the gap before each event shown to the encoder.", ["stackoverflow", "retweet", "financial", "mimic2"],
-             lambda data: [Row("log time, gaps shown", "default"), Row("log time", "default:gap-feature=off"), Row("mean time, gaps shown", "default:scale=mean"),
+    Ablation("scale", "Time scale and gap feature", "Log time or mean time, with and without the preceding gap as an input of the encoder.", ["stackoverflow", "retweet", "financial", "mimic2"],
+             lambda data: [Row("log time, gap feature", "default"), Row("log time", "default:gap-feature=off"), Row("mean time, gap feature", "default:scale=mean"),
                            Row("mean time", "default:scale=mean:gap-feature=off")]),
-    Ablation("calibration", "Recalibration", "The same model with two thirds of dev set aside to calibrate on: its law as it was trained, and recalibrated.",
+    Ablation("calibration", "Recalibration", "The same model with two thirds of dev set aside for calibration: its law as trained, and recalibrated.",
              ["stackoverflow", "retweet", "financial", "mimic2"], lambda data: [Row("", "default")], options=["--recalibrate", "on"]),
 ]
 
 
 def part_of(arguments, data, share):
-    """A folder with the first of the train sequences."""
+    """A folder with the first `share` percent of the train sequences."""
     if share == 100:
         return None
     folder = arguments.runs / "share" / f"{data}-{share}"
@@ -94,7 +94,7 @@ def part_of(arguments, data, share):
 
 
 def calls(ablation, data):
-    """Rows that one call of compare answers: (options, share, rows)."""
+    """Rows grouped by call of compare: (options, share, rows)."""
     effort = (ONE_FULL if ablation.full else EFFORT)[data]
     found = {}
     for row in ablation.rows(data):
@@ -103,7 +103,7 @@ def calls(ablation, data):
 
 
 def run(arguments, ablation, data):
-    """The rows with their numbers, and the last answer; None where something was not run."""
+    """The rows with their numbers, and the last answer; None if something was not run."""
     measured, answer, full = {}, None, None
     for options, share, rows in calls(ablation, data):
         answer = compare(arguments, data, [row.model for row in rows], options, part_of(arguments, data, share))
@@ -126,7 +126,7 @@ def run(arguments, ablation, data):
 
 
 def in_one_unit(row, mean_gap):
-    """Lengths in mean gaps of all train data, where the row's were of a part of it; skill stays against the part's own naive law."""
+    """Converts durations from mean gaps of a part of the train data to those of all; skill stays relative to the part's own naive law."""
     factor = row["measured_in"] / mean_gap
     for part in ("mean", "sd"):
         for key in ("crps", "il"):
@@ -135,7 +135,7 @@ def in_one_unit(row, mean_gap):
 
 
 def panels(ablation, data, rows, naive):
-    """CRPS and CS of the rows, over numbers where they have them."""
+    """CRPS and CS of the rows, on a numeric axis if they have positions."""
     out = []
     for key, head in (("crps", f"CRPS, {UNIT_TEXT[data]}"), ("cs", "CS %")):
         there = [row for row in rows if row["mean"].get(key) is not None]
@@ -174,10 +174,10 @@ def section(arguments, ablation):
 
 def document(arguments):
     lines = ["# Ablations", "",
-             "Written by `bench/ablations.py` from `smurf compare` on the test parts; everything is chosen on dev, and the naive rows stand in every table. Exact laws, as trained, where",
-             "nothing else is said. MIMIC-II has 172 gaps: differences below some 0.02 of CRPS are noise. The large sets have one seed and few epochs (6 of 29 on StackOverflow, 3 of 10 on",
-             "Retweet, 6 of 20 on Financial), so that two cores finish within hours; leave out `--epochs` for full runs. Retweet is another selection than the paper's. Dashed lines in the",
-             "pictures: the naive laws. **Bold**: best of its column; ~: no further from it than the larger deviation over seeds. Accuracy given the true time is in every table; with the",
+             "Written by `bench/ablations.py` from `smurf compare` on the test parts; all choices are made on dev, and every table includes the naive laws. Laws are exact and as trained, unless",
+             "stated otherwise. MIMIC-II has 172 gaps: differences in CRPS below about 0.02 are noise. The large sets have one seed and few epochs (6 of 29 on StackOverflow, 3 of 10 on",
+             "Retweet, 6 of 20 on Financial), so that two cores finish within hours; omit `--epochs` for full runs. Retweet is a different selection from the paper's. Dashed lines in the",
+             "figures are the naive laws. **Bold**: best of its column; ~: no further from it than the larger standard deviation over seeds. Accuracy given the true time is in every table; with the",
              "paper's numbers it is in [results.md](results.md).", ""]
     for ablation in ABLATIONS:
         lines += section(arguments, ablation)

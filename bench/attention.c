@@ -1,13 +1,12 @@
 /*
- * attention.c - how fast attention is, and dropout masks.
+ * attention.c - speed of attention and dropout masks.
  *
  *     bench_attention [LENGTH HEADS WIDTH [SEQUENCES [THREADS]]]
  *
- * Prints one JSON object a line: GFLOP/s a thread in float, forward and backward, without dropout and at rate
- * 0.1, beside what sgemm reaches on 512 x 512 x WIDTH; nanoseconds an element of a mask. Forward counts 2 L^2
- * WIDTH operations a head (half of two full products), backward 2.5 times that. Medians of the processor time
- * of all threads, so that other work on the machine shows little. Without arguments: the shapes of
- * StackOverflow and Financial.
+ * Prints one JSON object per line: GFLOP/s per thread in float, forward and backward, without dropout and at rate
+ * 0.1, next to sgemm on 512 x 512 x WIDTH; nanoseconds per mask element. Forward counts 2 L^2 WIDTH operations per
+ * head (half of two full products), backward 2.5 times that. Medians of the processor time of all threads, which
+ * other work on the machine affects little. Without arguments: the shapes of StackOverflow and Financial.
  */
 #define SMURF_REAL 32
 #include "op/attention.h"
@@ -30,7 +29,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Median time of one call of `work`, in rounds of some milliseconds. */
+/* Median time of one call of `work`, in rounds of a few milliseconds. */
 static double median(void (*work)(void *), void *data)
 {
     double round[ROUNDS], start = now();

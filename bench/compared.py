@@ -1,4 +1,4 @@
-"""What results.py and ablations.py share: calls of smurf compare, whose answers are kept as JSON, and tables made of their rows."""
+"""Shared by results.py and ablations.py: calls of smurf compare, whose answers are stored as JSON, and tables of their rows."""
 
 import hashlib
 import json
@@ -9,13 +9,13 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 TITLE = {"stackoverflow": "StackOverflow", "retweet": "Retweet (SEISMIC-derived)", "mimic2": "MIMIC-II", "financial": "Financial"}
-# CRPS and IL in the units of the paper's tables: 10^6 s for StackOverflow, which is the data's own, mean train gaps for the others.
+# CRPS and IL in the units of the paper's tables: 10^6 s, the data's own unit, for StackOverflow; mean train gaps for the others.
 UNIT = {"stackoverflow": [], "retweet": ["--in-mean-gaps"], "mimic2": ["--in-mean-gaps"], "financial": ["--in-mean-gaps"]}
 UNIT_TEXT = {data: "mean train gaps" if options else "10⁶ s" for data, options in UNIT.items()}
 # The name of a data set in the presets paper-... and program-....
 PRESET = {"stackoverflow": "stackoverflow", "retweet": "retweet", "mimic2": "mimic", "financial": "financial"}
 
-# Name in the JSON, head, decimals, and which is better: -1 the lowest, 1 the highest.
+# Name in the JSON, heading, decimals, and direction: -1 lower is better, 1 higher, 0 neither.
 COLUMNS = [("cs", "CS %", 2, -1), ("crps", "CRPS", 4, -1), ("cer", "CER %", 2, -1), ("il", "IL", 4, 0), ("acc", "types %", 2, 1),
            ("acc_true_time", "at true time %", 2, 1), ("log_likelihood", "log-lik.", 3, 1), ("skill", "skill %", 1, 1)]
 
@@ -25,11 +25,11 @@ def add_options(parser):
     parser.add_argument("--data", type=pathlib.Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--runs", type=pathlib.Path, default=ROOT / "runs" / "compare")
     parser.add_argument("--threads", type=int, default=0)
-    parser.add_argument("--write", action="store_true", help="write the document only, from what was run")
+    parser.add_argument("--write", action="store_true", help="only write the document, from existing results")
 
 
 def compare(arguments, data, models, options, folder=None):
-    """The answer of smurf compare; None where it was not run and arguments.write forbids to."""
+    """The answer of smurf compare; None if it was not run and arguments.write is set."""
     words = ["--models", ",".join(models), *options, *UNIT[data]]
     place = arguments.runs / "json"
     place.mkdir(parents=True, exist_ok=True)
@@ -44,7 +44,7 @@ def compare(arguments, data, models, options, folder=None):
 
 
 def drawn_types(answer):
-    """Types of rows that were drawn are drawn too."""
+    """Rows of draws use the accuracy of drawn types."""
     for row in answer["rows"]:
         for part in ("mean", "sd"):
             if row["law"] == "drawn":
@@ -53,22 +53,22 @@ def drawn_types(answer):
 
 
 def command_line(data, models, options):
-    """What to type for it."""
+    """The command line of a comparison."""
     return " ".join(["smurf compare", data, "--models", ",".join(models), *options, *UNIT[data]])
 
 
 def minutes(arguments, data, row):
-    """Training time of a row's runs, each, by their logs; None where there is none."""
+    """Mean training time of a row's runs, from their logs; None without logs."""
     times = []
     for run in row.get("each", []):
         for log in (arguments.runs / data).glob(f"*-{run['fingerprint']}/log.jsonl"):
             seconds = [json.loads(line)["seconds"] for line in log.read_text().splitlines()]
-            times.append(len(seconds) * statistics.median(seconds) / 60)  # an epoch that was held up does not count
+            times.append(len(seconds) * statistics.median(seconds) / 60)  # the median ignores delayed epochs
     return statistics.mean(times) if times else None
 
 
 def epochs(arguments, data, row):
-    """Epochs that a row's first run took."""
+    """Number of epochs of a row's first run."""
     for run in row.get("each", []):
         for log in (arguments.runs / data).glob(f"*-{run['fingerprint']}/log.jsonl"):
             return len(log.read_text().splitlines())
@@ -91,12 +91,12 @@ def number(x, decimals):
 
 
 def marks(rows, key, way):
-    """Of the rows' values: "best", "near" (within the larger deviation over seeds) or "" for each."""
+    """For each row: "best", "near" (within the larger deviation over seeds) or ""."""
     values = [row["mean"].get(key) for row in rows]
     there = [v for v in values if v is not None]
     floors = [row["mean"]["cs_floor"] for row in rows if row["mean"].get("cs_floor")]
     if key == "cs" and there and floors and sorted(there)[:2][-1] < min(floors):
-        return [""] * len(rows)  # several below the noise floor: none is better than another
+        return [""] * len(rows)  # several below the noise floor: not distinguishable
     if not way or len(there) < 2:
         return [""] * len(rows)
     best = max(there) if way > 0 else min(there)
@@ -106,8 +106,8 @@ def marks(rows, key, way):
 
 
 def table(rows, extra=()):
-    """Lines of a Markdown table. rows: {"name", "mean", "sd"}; extra: (head, function of a row) for further columns; rows with "apart" are
-    shown, but not ranked."""
+    """Lines of a Markdown table. rows: {"name", "mean", "sd"}; extra: (heading, function of a row) for further columns; rows with "apart" are
+    shown but not ranked."""
     ranked = [row for row in rows if not row.get("apart")]
     mark = {key: dict(zip(map(id, ranked), marks(ranked, key, way))) for key, _, _, way in COLUMNS}
     lines = ["| | " + " | ".join([head for _, head, _, _ in COLUMNS] + [head for head, _ in extra]) + " |", "|---|" + "--:|" * (len(COLUMNS) + len(extra))]
@@ -123,13 +123,13 @@ def table(rows, extra=()):
 
 
 def naive_rows(answer):
-    """The rows of the naive laws and of Markov types, which stand in every table."""
+    """The rows of the naive laws and of Markov types, part of every table."""
     rows = [{**row, "name": f"naive: {row['model']}"} for row in answer["rows"] if is_naive(row)]
     return rows + [{"name": "naive: Markov types", "mean": {"acc": answer["acc_markov"]}}]
 
 
 def floor(answer):
-    """The noise floor of CS, in words."""
+    """The noise floor of CS, as text."""
     rows = answer["rows"]
     raw = next(row["mean"]["cs_floor"] for row in rows if is_naive(row))
     mapped = [row["mean"]["cs_floor"] for row in rows if row["law"] == "recalibrated"]

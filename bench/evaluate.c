@@ -1,10 +1,10 @@
 /*
- * evaluate.c - how fast laws are asked: every gap of a test set, one forecast, one more event.
+ * evaluate.c - speed of laws: every gap of a test set, one forecast, one appended event.
  *
  *     bench_evaluate
  *
  * On simulated data of StackOverflow's shape (1,326 sequences, 22 types, 73 events each), with the default preset's
- * model after one short epoch. Prints one JSON object a line. By the wall clock, medians.
+ * model after one short epoch. Prints one JSON object per line. Medians of wall time.
  */
 #include "forecast/model_predictor.h"
 
@@ -76,7 +76,7 @@ static smurf_model *train(void)
     return model;
 }
 
-/* Law, PIT, 19 quantiles and CRPS of every gap of a sequence. Returns a number that depends on them all. */
+/* Law, PIT, 19 quantiles and CRPS of every gap of a sequence. Returns a number that depends on all of them. */
 static double ask(const struct predictor *p, void *workspace, const smurf_sequence *s)
 {
     double sum = 0, quantile[SMURF_LEVELS];
@@ -124,7 +124,7 @@ static void whole_set(const smurf_model *model, const smurf_data *data, int thre
     fflush(stdout);
 }
 
-/* What predict does: three quantiles and the types. */
+/* The work of predict: three quantiles and the types. */
 static void forecast(smurf_forecast *f, smurf_error *err)
 {
     double level[3] = {0.05, 0.5, 0.95}, gap[3], share[TYPES];

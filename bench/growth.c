@@ -1,22 +1,21 @@
 /*
- * growth.c - how the time and the memory of a training step grow with each size, the others held still.
+ * growth.c - time and memory of a training step against each size, with the others fixed.
  *
- *     bench_growth [SERIES]     prints one JSON object a line: series, x, seconds, memory_mb
+ *     bench_growth [SERIES]     prints one JSON object per line: series, x, seconds, memory_mb
  *
- * One point a process: memory is the peak of the process less what it had before the model was made. Seconds are the
- * fastest of some steps, for other work on the machine only ever adds: by processor time, in the series over threads by
- * the wall clock. What the slopes may be is said where they are fitted, in growth.py.
+ * One process per point: memory is the peak of the process minus its memory before the model was created. Seconds are
+ * the fastest of several steps, because other work on the machine only adds: processor time, or wall time in the series
+ * over threads. growth.py fits the slopes and has their limits.
  *
- * The still model is a small StackOverflow: 2 layers, 64 wide, 22 types, 4 sequences of 64 events, one thread. In the
- * series over lengths it has one layer with one head of 16, so that 100,000 events take seconds: the pairs of events do
- * not care which head they belong to. "cut" is the same number of events in sequences of 64: all that a step does but
- * for the attention of a long sequence.
+ * The fixed model is a small StackOverflow: 2 layers, width 64, 22 types, 4 sequences of 64 events, one thread. In the
+ * series over lengths it has one layer with one head of 16, so that 100,000 events take seconds. "cut" is the same
+ * number of events in sequences of 64: a step without the attention of a long sequence.
  */
 #include "step.h"
 
 struct point {
     const char *series, *preset;
-    size_t types, sequences, length, width, points, threads; /* 0: those of the still model */
+    size_t types, sequences, length, width, points, threads; /* 0: those of the fixed model */
     bool narrow;                                             /* one layer, one head */
     size_t x;
 };
@@ -26,7 +25,7 @@ static void report(const struct point *p, double seconds, double memory)
     printf("{\"series\":\"%s\",\"x\":%zu,\"seconds\":%.7f,\"memory_mb\":%.2f}\n", p->series, p->x, seconds, memory);
 }
 
-/* The fastest of the runs that half a second has time for, after one for warming up; a very long one runs once. */
+/* The fastest of the runs that fit into half a second, after a warm-up run; a very long one runs once. */
 static double fastest(clockid_t clock, void (*run)(void *), void *data)
 {
     double start = clock_of(clock), best = HUGE_VAL;
@@ -75,10 +74,10 @@ static void must(smurf_status status, const smurf_error *err)
 struct asked {
     smurf_forecast *forecast;
     const smurf_sequence *sequence;
-    double *share; /* NULL: only the gap is asked for */
+    double *share; /* NULL: only the gap is needed */
 };
 
-/* A history of four events, three quantiles of the next gap, and the types if asked for. */
+/* A history of four events, three quantiles of the next gap, and the types if requested. */
 static void ask(void *data)
 {
     struct asked *a = data;
@@ -133,11 +132,11 @@ static void forecasting(const void *point)
 
 /* ---- All series ------------------------------------------------------------------------------- */
 
-/* Points at which the field at offset `vary` is x, and all else as in `like`. */
+/* Points at which the field at offset `vary` is x, with all other fields as in `like`. */
 struct series {
     struct point like;
     size_t vary;
-    const size_t *x; /* up to a zero */
+    const size_t *x; /* ends with 0 */
     void (*work)(const void *point);
 };
 

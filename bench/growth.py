@@ -1,7 +1,7 @@
-"""The section of doc/performance.md on how training grows with each size, and its picture doc/growth.svg; see growth.c.
+"""The section of doc/performance.md on scaling, and its picture doc/growth.svg; see growth.c.
 
-Slopes are those of log time, or log memory, against the log of the size, between the last two points of a series: where
-what grows fastest has taken over.
+Slopes are those of log time or log memory against log size, between the last two points of a series, where the fastest
+growing term dominates.
 """
 
 import json
@@ -10,7 +10,7 @@ import subprocess
 
 import plot
 
-CUT = 64  # events of a sequence in the series "length, cut"
+CUT = 64  # events per sequence in the series "length, cut"
 
 
 def benchmark(build):
@@ -23,12 +23,12 @@ def curve(rows, series, field="seconds"):
 
 
 def cut(rows, field="seconds"):
-    """All but the attention of a long sequence, against the number of events."""
+    """Everything except the attention of a long sequence, against the number of events."""
     return [(CUT * x, y) for x, y in curve(rows, "length, cut", field)]
 
 
 def attention(rows):
-    """What one long sequence costs more than the same events in short ones, where that is a tenth of it or more."""
+    """Extra cost of one long sequence over the same events in short ones, where that is a tenth or more."""
     return [(x, y - rest) for (x, y), (_, rest) in zip(curve(rows, "length"), cut(rows)) if y > 1.1 * rest]
 
 
@@ -40,7 +40,7 @@ def slope(points):
 
 
 def checks(rows):
-    """(what, slope or ratio, the most it may be)"""
+    """(name, slope or ratio, upper limit)"""
     return [
         ("attention, time against length", slope(attention(rows)), 2.2),
         ("memory against length", slope(curve(rows, "length", "memory_mb")), 1.1),
@@ -58,7 +58,7 @@ def checks(rows):
 
 
 def misses(rows):
-    """Targets that were not met, in words."""
+    """Missed targets, as text."""
     return [f"{what}: slope {got:.2f}, {most} is allowed" for what, got, most in checks(rows) if not got <= most]
 
 
@@ -66,7 +66,7 @@ def misses(rows):
 
 
 def short(value, units):
-    """A round number with the unit it reads best in."""
+    """A rounded number in the most readable unit."""
     for size, unit in units:
         if value >= 0.999 * size:
             return f"{value / size:.0f}{unit}"
@@ -79,7 +79,7 @@ COUNT = [(1e6, "M"), (1e3, "k"), (1, "")]
 
 
 def panel(title, axis, units, curves):
-    """One small diagram, log-log; curves: (label, points)."""
+    """One log-log panel; curves: (label, points)."""
     series = [plot.Series(label, *zip(*points)) for label, points in curves]
     return plot.Panel(title, series, x_label=axis, log_x=True, log_y=True, x_text=lambda x: short(x, COUNT), y_text=lambda y: short(y, units), names_above=True)
 
@@ -130,33 +130,33 @@ def types_lines(rows):
     last = {name: curve(rows, f"types, {name}")[-1][1] for name in ("default", "paper", "thp", "forecast", "forecast of the gap")}
     first = {name: curve(rows, f"types, {name}")[0][1] for name in ("default", "paper")}
     return [
-        "What many types cost. With the default settings the types of an event are asked for once, at its true gap, so a step costs points × width + types × width/2",
-        f"an event, never points × types: 10,000 types take {last['default'] / first['default']:.1f} times as long as 2. The published settings ask for the types at each of 100 perturbed gaps, as the",
-        f"authors' program does: points × types × width/2 and points × types exponentials an event, {last['paper'] / first['paper']:.0f} times as long; the setting `type-loss` at `truth` brings that down to the default's.",
-        "THP and the other rivals have one intensity for each type and sum them at every point of their integrals: points × types"
-        f" exponentials an event ({last['thp']:.2f} s a step",
-        "with 10,000 types), which is what these models are; so is holding an intensity of each type for each event of a batch. The law of a gap, its quantiles, CRPS and draws see no types at all"
-        f" ({1e6 * last['forecast of the gap']:.0f} µs a forecast at any number); probabilities of the",
-        f"next event's type are a mean over 32 gaps of the law, 32 × types × width/2 ({1e3 * last['forecast']:.1f} ms with 10,000), in `smurf eval` over 20 and the true one. Memory: logits of one event at its points, or of 16 events at one",
-        "point, are all that is held at a time, by each thread; beside them 16 partial gradients of the map to the types, whatever the batch.",
+        "The cost of many types. With the default settings the types of an event are evaluated once, at its true gap, so a step costs points × width + types × width/2",
+        f"per event, not points × types: 10,000 types take {last['default'] / first['default']:.1f} times as long as 2. The published settings evaluate the types at each of 100 perturbed gaps, as the",
+        f"authors' program does: points × types × width/2 and points × types exponentials per event, {last['paper'] / first['paper']:.0f} times as long; `type-loss` set to `truth` reduces that to the default's cost.",
+        "THP and the other published models have one intensity per type and sum them at every point of their integrals: points × types"
+        f" exponentials per event ({last['thp']:.2f} s per step",
+        "with 10,000 types), and an intensity per type for each event of a batch in memory; both are inherent to these models. The law of a gap, its quantiles, CRPS and draws do not depend on types"
+        f" ({1e6 * last['forecast of the gap']:.0f} µs per forecast at any number); probabilities of the",
+        f"next event's type are averaged over 32 gaps of the law, 32 × types × width/2 ({1e3 * last['forecast']:.1f} ms with 10,000), in `smurf eval` over 20 and the true one. Memory: each thread holds the logits of one event at its points, or of 16 events at one",
+        "point; in addition there are 16 partial gradients of the map to the types, independent of the batch.",
     ]
 
 
 def section(rows):
     threads = curve(rows, "threads")
     return [
-        "## How it grows",
+        "## Scaling",
         "",
-        "A step of a small StackOverflow (2 layers, 64 wide, 22 types, 4 sequences of 64 events, one thread), one size varied and the others held; one process a point. The lengths are of a model",
-        "with one layer and one head of 16. Numbers beside names are slopes between the last two points: 1 is linear, 2 quadratic.",
+        "A step of a small StackOverflow (2 layers, 64 wide, 22 types, 4 sequences of 64 events, one thread), varying one size at a time; one process per point. The series over lengths uses a model",
+        "with one layer and one head of 16. Numbers next to names are log-log slopes between the last two points: 1 is linear, 2 quadratic.",
         "",
         "![time and memory against length, types, points, width, batch and threads](growth.svg)",
         "",
         *table(rows),
         "",
-        "`length, cut` counts sequences of 64 events: the same events without a long sequence, so what it lacks of `length` is attention. `points` are perturbations, or nodes of the quadrature.",
+        "`length, cut` has the same number of events in sequences of 64; its difference from `length` is attention. `points` are perturbations or quadrature nodes.",
         "",
-        "| slope | is | may be |",
+        "| slope | measured | limit |",
         "|---|---|---|",
         *[f"| {what} | {got:.2f} | {most} |" for what, got, most in checks(rows)],
         "",

@@ -1,4 +1,4 @@
-"""The paper's comparison on four data sets, by smurf compare: the first part of doc/results.md."""
+"""The paper's comparison on four data sets, with smurf compare: the first part of doc/results.md."""
 
 import types
 
@@ -9,7 +9,7 @@ DATA = ["stackoverflow", "retweet", "mimic2", "financial"]
 MODELS = ["default", "nhp", "nce", "thp", "sahp"]
 NAME = {"default": "SMURF, default preset", "nhp": "NHP", "nce": "NCE-TPP", "thp": "THP", "sahp": "SAHP"}
 SEEDS = {"stackoverflow": ["--seeds", "1"], "retweet": ["--seeds", "1"], "mimic2": ["--seeds", "5"], "financial": ["--seeds", "1"]}
-# The published settings, with the epochs that there was time for.
+# The published settings, with as many epochs as time allowed.
 PUBLISHED = {"stackoverflow": ["program", "paper"], "retweet": ["program", "paper"], "mimic2": ["program", "paper"], "financial": ["program"]}
 EPOCHS = {"stackoverflow": [], "retweet": ["--epochs", "10"], "mimic2": [], "financial": ["--epochs", "3"]}
 LANGEVIN = ["--sampler", "langevin"]
@@ -32,12 +32,12 @@ PROGRAM = {"stackoverflow": ((3.27, .443, .48, 45.8), (.65, .443)), "mimic2": ((
 
 
 def settled(arguments):
-    """compare() takes its folder of runs from here; results.py has another beside it."""
+    """Arguments for compare(), with its own folder of runs."""
     return types.SimpleNamespace(command=arguments.command, data=arguments.data, runs=arguments.runs / "compare", threads=arguments.threads, write=arguments.write)
 
 
 def call_list(data):
-    """Name, models, options of each call."""
+    """Name, models and options of each call."""
     published = [f"{which}-{PRESET[data]}" for which in PUBLISHED[data]]
     return [("exact", MODELS, SEEDS[data]), ("drawn", MODELS, SEEDS[data] + LANGEVIN), ("published", published, SEEDS[data] + EPOCHS[data]),
             ("published drawn", published, SEEDS[data] + EPOCHS[data] + LANGEVIN), ("on test", published[:1], SEEDS[data] + EPOCHS[data] + ["--paper-protocol"])]
@@ -75,7 +75,7 @@ def published_rows(data):
 
 
 def rows_of(found):
-    """The trained models' rows of all answers there are; those chosen on test are not ranked."""
+    """The rows of the trained models from all answers; those chosen on test are not ranked."""
     rows = []
     for name in ("exact", "drawn", "published", "published drawn", "on test"):
         for row in found[name]["rows"] if found[name] else []:
@@ -95,7 +95,7 @@ def section(arguments, data):
     seeds = answer["seeds"]
     lines = [f"### {TITLE[data]}", "",
              f"{answer['n']:,} gaps of {answer['sequences']:,} sequences; {seeds} seed{'s' if seeds > 1 else ''}; CRPS and IL in {UNIT_TEXT[data]}. {floor(answer)}"
-             + made_elsewhere(found) + (" The paper's Retweet is another selection: its rows are here to see their order, not to compare numbers." if data == "retweet" else ""), "",
+             + made_elsewhere(found) + (" The paper's Retweet is a different selection: its rows show the order of the models and are not comparable." if data == "retweet" else ""), "",
              *table(rows + naive_rows(answer) + published_rows(data), [("training", time_of)]), "",
              f"![Coverage and interval lengths on {TITLE[data]}](comparison-{data}.svg)", ""]
     lines += [f"    {command_line(data, models, options)}" for name, models, options in call_list(data) if found[name]]
@@ -105,10 +105,10 @@ def section(arguments, data):
 
 
 def made_elsewhere(found):
-    """How many cells were made by other sources than those of the build that put the table together."""
+    """How many cells were produced by another build than the one that wrote the table."""
     there = [answer for answer in found.values() if answer]
     other, cells = sum(answer["cells_of_other_code"] for answer in there), sum(answer["cells"] for answer in there)
-    return f" {other} of {cells} results were made by other sources of this version than those of the command that put the table together." if other else ""
+    return f" {other} of {cells} results were produced from other sources of this version than the build that wrote this table." if other else ""
 
 
 def picture(data, answer):
@@ -123,7 +123,7 @@ def picture(data, answer):
                 plot.Panel(f"{TITLE[data]}: interval length, {UNIT_TEXT[data]}", long, {}, "level, %", log_y=min(row["interval_length"][0] for row in shown) > 0)], height=300)
 
 
-# ---- What came out ----
+# ---- Findings ----
 
 
 def first(found, call, model, law):
@@ -134,35 +134,35 @@ def first(found, call, model, law):
 
 
 def findings(all_found):
-    """Sentences whose numbers and verdicts come from the rows."""
+    """Sentences with numbers and verdicts computed from the rows."""
     lines = []
     for data, found in all_found.items():
         if not found["exact"]:
             continue
         ours, recent = first(found, "exact", "default", ("", "raw")), first(found, "exact", "recent", ("recent",))
-        rivals = {NAME[m]: first(found, "exact", m, ("", "raw")) for m in MODELS[1:]}
-        best = min(rivals, key=lambda m: rivals[m]["crps"])
-        calm = min(rivals, key=lambda m: rivals[m]["cs"])
-        beaten = [m for m in rivals if rivals[m]["crps"] < recent["crps"]]
-        lines.append(f"- **{TITLE[data]}.** SMURF by likelihood on log time: CS {ours['cs']:.2f}%, CRPS {ours['crps']:.4f}; the rival with the lowest CRPS is {best} ({rivals[best]['crps']:.4f}), with the "
-                     f"lowest CS {calm} ({rivals[calm]['cs']:.2f}%); the naive law of recent gaps has {recent['cs']:.2f}% and {recent['crps']:.4f}: "
-                     + (f"{', '.join(beaten)} {'beats' if len(beaten) == 1 else 'beat'} it in CRPS." if beaten else "no rival beats it in CRPS."))
+        others = {NAME[m]: first(found, "exact", m, ("", "raw")) for m in MODELS[1:]}
+        best = min(others, key=lambda m: others[m]["crps"])
+        calm = min(others, key=lambda m: others[m]["cs"])
+        beaten = [m for m in others if others[m]["crps"] < recent["crps"]]
+        lines.append(f"- **{TITLE[data]}.** SMURF trained by likelihood on log time has CS {ours['cs']:.2f}% and CRPS {ours['crps']:.4f}. Of the other models {best} has the lowest CRPS ({others[best]['crps']:.4f}) and "
+                     f"{calm} the lowest CS ({others[calm]['cs']:.2f}%). The naive law of recent gaps has {recent['cs']:.2f}% and {recent['crps']:.4f}; "
+                     + (f"{', '.join(beaten)} {'beats' if len(beaten) == 1 else 'beat'} it in CRPS." if beaten else "no other model beats it in CRPS."))
         drawn = {NAME[m]: first(found, "drawn", m, ("drawn",)) for m in MODELS[1:]}
         if all(drawn.values()):
-            pairs = ", ".join(f"{m} {rivals[m]['cs']:.2f} and {drawn[m]['cs']:.2f} (the paper: {PAPER[data][m][0]:.2f})" for m in rivals)
-            lines.append(f"  CS of the rivals by their exact laws and by Langevin draws: {pairs}.")
+            pairs = ", ".join(f"{m} {others[m]['cs']:.2f} and {drawn[m]['cs']:.2f} (the paper: {PAPER[data][m][0]:.2f})" for m in others)
+            lines.append(f"  CS of the other models by their exact laws and by Langevin draws: {pairs}.")
         program = f"program-{PRESET[data]}"
         drawn, test, exact = first(found, "published drawn", program, ("drawn",)), first(found, "on test", program, ("drawn",)), first(found, "published", program, ("", "raw"))
         if drawn and test and exact:
-            theirs = f"; the authors' own program had {PROGRAM[data][1][0]:.2f}% and {PROGRAM[data][1][1]:.3f} so chosen, {PROGRAM[data][0][0]:.2f}% and {PROGRAM[data][0][1]:.3f} at its last step" if data in PROGRAM else ""
-            lines.append(f"  With the program's settings (gradient stopped at λ'/λ): CS {drawn['cs']:.2f}% and CRPS {drawn['crps']:.3f} by Langevin draws with steps chosen on dev, "
-                         f"{test['cs']:.2f}% and {test['crps']:.3f} with steps chosen on test{theirs}; its exact law has {exact['cs']:.2f}% and {exact['crps']:.3f}. The default's exact law is "
-                         + (f"at {ours['cs']:.2f}% and {ours['crps']:.3f}" + (f", all below the noise floor of {ours['cs_floor']:.2f}%." if max(ours["cs"], drawn["cs"]) < ours["cs_floor"] else ".")))
+            theirs = f"; the authors' program itself had {PROGRAM[data][1][0]:.2f}% and {PROGRAM[data][1][1]:.3f} chosen this way, {PROGRAM[data][0][0]:.2f}% and {PROGRAM[data][0][1]:.3f} at its last step" if data in PROGRAM else ""
+            lines.append(f"  With the settings of the authors' program (gradient stopped at λ'/λ): CS {drawn['cs']:.2f}% and CRPS {drawn['crps']:.3f} by Langevin draws with steps chosen on dev, "
+                         f"{test['cs']:.2f}% and {test['crps']:.3f} with steps chosen on test{theirs}. The exact law with these settings has {exact['cs']:.2f}% and {exact['crps']:.3f}. The exact law of the default preset has "
+                         + (f"{ours['cs']:.2f}% and {ours['crps']:.3f}" + (f"; it and the draws are below the noise floor of {ours['cs_floor']:.2f}%." if max(ours["cs"], drawn["cs"]) < ours["cs_floor"] else ".")))
     return lines
 
 
 def true_time(all_found):
-    """Accuracy of types, and given the true time."""
+    """Accuracy of types, without and with the true time."""
     lines = ["| | " + " | ".join(TITLE[data] for data in all_found) + " |", "|---|" + "--:|" * len(all_found)]
     one = lambda mean: "" if not mean else f"{mean['acc']:.2f} → {mean['acc_true_time']:.2f}"
     for model in MODELS:
@@ -175,18 +175,18 @@ def true_time(all_found):
 
 
 def steps_line(all_found):
-    """What the number of Langevin steps does to the published settings, where both choices were measured."""
+    """CS of the published settings by draws and exactly, where both were measured."""
     out = []
     for data, found in all_found.items():
         program = f"program-{PRESET[data]}"
         exact, drawn = first(found, "published", program, ("", "raw")), first(found, "published drawn", program, ("drawn",))
         if exact and drawn:
             out.append(f"{TITLE[data]} {drawn['cs']:.2f}% by draws with steps chosen on dev, {exact['cs']:.2f}% by the exact law of the same weights")
-    return [f"- CS with the program's settings: {'; '.join(out)}. What the number of steps does is in [ablations.md](ablations.md)."] if out else []
+    return [f"- CS with the settings of the authors' program: {'; '.join(out)}. [ablations.md](ablations.md) shows the effect of the number of steps."] if out else []
 
 
 def verdicts(all_found):
-    """Sentences about all sets together. Retweet is another selection than the paper's and does not count."""
+    """Sentences about all sets together. Retweet is a different selection from the paper's and does not count."""
     ours = {data: {m: first(found, "exact", m, ("", "raw")) for m in MODELS} for data, found in all_found.items() if found["exact"]}
     recent = {data: first(all_found[data], "exact", "recent", ("recent",)) for data in ours}
     below = [(data, m) for data in ours if data != "retweet" for m in MODELS[1:] for k, key in enumerate(("cs", "crps")) if ours[data][m][key] < PAPER[data][NAME[m]][k]]
@@ -200,23 +200,23 @@ def verdicts(all_found):
              for best in [min(MODELS, key=lambda m: ours[data][m]["crps"])] if best != "default"]
     return [
         f"- The default preset has the lowest CRPS of the trained models on {', '.join(leads) or 'no set'}" + (f", not on {', '.join(loses)}." if loses else "."),
-        f"- The rivals' exact laws are better than published in {len(below)} of {asked} CS and CRPS values. By Langevin draws, as published, the same models have a worse CS in {len(worse)} of the {4 * drawn} cases measured. Their",
-        "  published settings are not in the paper; here they have the width, layers and steps of the default preset, mean time, and no gap feature. THP and NCE-TPP fail on Financial; a guess at why: within a",
-        "  gap their intensity moves by α τ/(t + t₀) only, late in a sequence hardly at all, while gaps there spread over decades.",
+        f"- The exact laws of the other models are better than published in {len(below)} of {asked} CS and CRPS values. By Langevin draws, as published, the same models have a worse CS in {len(worse)} of the {4 * drawn} cases measured. Their",
+        "  settings are not given in the paper; here they have the width, layers and steps of the default preset, mean time, and no gap feature. THP and NCE-TPP fail on Financial. A possible reason: within a",
+        "  gap their intensity changes by α τ/(t + t₀) only, which is little late in a sequence, while the gaps there span orders of magnitude.",
         *steps_line(all_found),
-        f"- No published table has a naive law in it. The law of recent gaps is better calibrated than every rival's exact law on {', '.join(calm) or 'no set'}.",
+        f"- No published table includes a naive law. The law of recent gaps is better calibrated than the exact law of every other model on {', '.join(calm) or 'no set'}.",
     ]
 
 
 def document(arguments):
     lines = ["## The paper's comparison", "",
-             "Each model by its own objective through the same trainer, stopped by dev loss. Exact laws by integration, as trained and recalibrated on dev; 100 Langevin draws of each gap with",
-             "the number of steps chosen on dev. ~ marks values no further from the best than the larger deviation over seeds; rows in italics are published numbers, and † those with steps chosen on test: they",
-             "are not ranked; nor are values of CS where several lie below the noise floor. A short IL counts where CER is small. Training times are by the clock, beside other work. One seed on the large sets, for want of time: `--seeds 5` does five.", ""]
+             "Each model is trained with its own objective by the same trainer and stopped by dev loss. Exact laws are integrated, as trained and recalibrated on dev. Langevin rows use 100 draws per gap, with",
+             "the number of steps chosen on dev. ~ marks values no further from the best than the larger standard deviation over seeds. Rows in italics are published numbers, and † marks steps chosen on test; these rows",
+             "are not ranked, nor is CS if several values are below the noise floor. A short IL is good only if CER is small. Training times are wall time on a machine with other work. The large sets have one seed, for lack of time; `--seeds 5` runs five.", ""]
     all_found = {}
     for data in DATA:
         more, all_found[data] = section(arguments, data)
         lines += more
-    lines += ["### What reproduces, what does not", "", *findings(all_found), "", *verdicts(all_found), "",
+    lines += ["### What reproduces and what does not", "", *findings(all_found), "", *verdicts(all_found), "",
               "### Accuracy given the true time", "", "Accuracy of types in percent, without and with the true time of the event.", "", *true_time(all_found), ""]
     return lines

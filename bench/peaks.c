@@ -54,7 +54,7 @@ static double speed(float *room, int m, int n, int k, int times)
     return 2e-9 * m * n * k * times / fastest_of(15, multiply, &p);
 }
 
-/* ---- Functions: 1000 arguments that stay in the nearest cache, 20 times over --------------------- */
+/* ---- Functions: 1000 arguments that stay in the L1 cache, 20 times ------------------------------- */
 
 enum { N = 1024, TIMES = 20 };
 
@@ -77,7 +77,7 @@ EVALUATE(all_sin64, double, sin)
 static void (*const inlined[FUNCTIONS])(size_t n, const float *x,
                                         float *y) = {[TANH] = inline_tanh, [EXP] = inline_exp, [LOG] = inline_log};
 
-/* Which one is asked for in data[2 N]. */
+/* data[2 N] selects the function. */
 static void all_inline(void *data)
 {
     float *room = data;
@@ -94,7 +94,7 @@ struct stream {
     int times;
 };
 
-/* In place, so that no line is fetched only to be overwritten: what is counted is what moves. */
+/* In place, so that no cache line is fetched only to be overwritten: the bytes counted are the bytes moved. */
 OP_CLONES static void blend(size_t n, const float *restrict x, float *restrict y)
 {
     for (size_t i = 0; i < n; i++) y[i] = x[i] - 0.5f * y[i];

@@ -1,5 +1,6 @@
 /*
- * peaks_inline.c - the functions of op/vector.h over arrays, for peaks.c; compiled as the loops that have them are.
+ * peaks_inline.c - the functions of op/vector.h over arrays, for peaks.c; compiled with the flags of the loops that use
+ * them.
  */
 #include "peaks.h"
 

@@ -1,13 +1,13 @@
 /*
- * peer.c - our side of the race against the program in torch/: see torch/race.py.
+ * peer.c - our side of the comparison with PyTorch: see torch/race.py.
  *
  *     bench_peer stackoverflow|financial THREADS [LENGTH ...]
  *
- * Makes the model at the paper's settings and random sequences of the given lengths (or of the data set's), and does
- * what standard input says, a command a line; answers each with a JSON object on a line.
+ * Creates the model with the paper's settings and random sequences of the given lengths (default: those of the data
+ * set). Reads one command per line from standard input and answers each with one JSON object on a line.
  *
  *     train STEPS      that many steps, one batch after the other
- *     write FILE       the weights as they are, the events and the noise as safetensors; the loss of all batches
+ *     write FILE       the current weights, the events and the noise as safetensors; the loss of all batches
  *                      without dropout, and the norm of its gradient
  *     langevin STEPS   100 draws from each of the laws of the first 64 events
  *     exact PASSES     the law and 19 quantiles of the gap after every event
@@ -27,8 +27,8 @@
 enum { LAWS = 64, DRAWS = 100 };
 static const double DROPOUT = 0.1;
 
-/* Settings of the paper, and lengths: of StackOverflow every 32nd part of the train sequences gives one, in the order
-   of a shuffle; of Financial the mean. */
+/* Settings of the paper, and lengths: for StackOverflow one per 32nd part of the train sequences, shuffled; for
+   Financial the mean. */
 struct peer_case {
     const char *name;
     struct encoder_shape shape;
@@ -71,7 +71,7 @@ static void train(struct step *step, long steps)
     printf("{\"seconds\": %.6f, \"events\": %zu, \"peak_mb\": %.1f}\n", now() - from, events, peak_mb());
 }
 
-/* The perturbed gaps of the coming step, (targets x points). */
+/* The perturbed gaps of the next step, (targets x points). */
 static float *noise_of(const struct step *step)
 {
     const struct op_run run = step_noise(step);
@@ -113,7 +113,7 @@ static void write_all(struct step *step, const struct peer_case *c, const char *
 
 /* ---- Laws ------------------------------------------------------------------------------------ */
 
-/* The model as users have it, around the weights of the step; and what the encoder says of every event. */
+/* The public model, with the weights of the step, and the encoder's output for every event. */
 struct laws {
     smurf_model model;
     float *c; /* (n x 3 width) coefficients */

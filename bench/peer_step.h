@@ -1,7 +1,7 @@
 /*
  * peer_step.h - training steps on batches of random events of given lengths, for peer.c.
  *
- * Gaps are exponential and types uniform: cost does not depend on values. Mistakes end the program.
+ * Gaps are exponential and types uniform: cost does not depend on values. Errors exit.
  */
 #ifndef SMURF_BENCH_PEER_STEP_H
 #define SMURF_BENCH_PEER_STEP_H
@@ -11,7 +11,7 @@
 
 #define STEP_MEAN_GAP 0.8
 
-/* Sequences end to end, dealt into batches in their order; the state of training. */
+/* Sequences end to end, split into batches in order, and the state of training. */
 struct step {
     struct model model;
     struct train_step train;
@@ -26,17 +26,17 @@ struct step {
     uint64_t done; /* steps */
 };
 
-/* Batches of `together` sequences. Starts with fresh weights. */
+/* Batches of `together` sequences. Starts with new weights. */
 void step_open(struct step *step, const struct encoder_shape *shape, const struct loss_config *config, double dropout,
                const size_t *length, size_t sequences, size_t together, int threads);
-/* Denoising score matching on the next batch, and Adam. Returns its events. */
+/* Denoising score matching on the next batch, and Adam. Returns the number of events. */
 size_t step_run(struct step *step);
-/* The loss of all batches with the noise of the coming step, without dropout, and its gradient in SLAB_GRADIENT. */
+/* The loss of all batches with the noise of the next step, without dropout, and its gradient in SLAB_GRADIENT. */
 struct loss step_loss(struct step *step);
-/* The run that the noise of the coming step is a function of. */
+/* The run that determines the noise of the next step. */
 struct op_run step_noise(const struct step *step);
 
-/* Memory or the end of the program. */
+/* Allocates, or exits. */
 void *step_memory(size_t bytes);
 double now(void); /* seconds */
 double median(double *x, size_t n);

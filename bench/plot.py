@@ -1,9 +1,9 @@
-"""Small pictures for the documents: panels of dots or lines, written as SVG without any library.
+"""Small figures for the documents: panels of dots or lines, written as SVG without a library.
 
     panel = Panel("CRPS, StackOverflow", [Series("", xs, ys, deviations)], references={"recent": 0.444}, x_label="σ", log_x=True)
     write("doc/sigma.svg", [panel, ...], columns=2)
 
-Where a series has no numbers for x, its labels stand below one another on the left, with dots to their right.
+A series with labels instead of numbers for x has one row per label, with a dot to its right.
 """
 
 import dataclasses
@@ -33,9 +33,9 @@ class Panel:
     y_label: str = ""
     log_x: bool = False
     log_y: bool = False
-    x_text: callable = None  # what stands at a tick; None: the number
+    x_text: callable = None  # text of a tick; None: the number
     y_text: callable = None
-    names_above: bool = False  # names of series between title and picture, in two columns, not to the right
+    names_above: bool = False  # series names below the title in two columns, instead of on the right
 
     @property
     def labelled(self):
@@ -47,7 +47,7 @@ def write(path, panels, **sizes):
 
 
 def picture(panels, columns=2, width=420, height=250):
-    """Panels side by side and below one another, as SVG. Those with labels are as high as the labels need."""
+    """A grid of panels, as SVG. Panels with labels are as high as the labels need."""
     rows = [panels[i:i + columns] for i in range(0, len(panels), columns)]
     heights = [max(_height(panel, height) for panel in row) for row in rows]
     parts, y = [], 0
@@ -93,7 +93,7 @@ def ticks(low, high, log):
 
 
 class _Axis:
-    """From values to places between two ends, with a little room beyond the values."""
+    """Maps values to positions between two ends, with a small margin."""
 
     def __init__(self, values, start, end, log):
         self.log = log

@@ -1,12 +1,11 @@
 /*
- * read.c - how fast event data is read, on one core, and how much memory it takes.
+ * read.c - speed and memory of reading event data, on one core.
  *
- *     bench_read DIRECTORY     makes 100 MB files there, reads each, prints one JSON object a line
+ *     bench_read DIRECTORY     writes 100 MB files there, reads each, prints one JSON object per line
  *
- * Two kinds of numbers, because they cost differently: `clock` has short integers on a clock of seconds (few bytes an
- * event), `double` has 17 digits as Python prints doubles. Each file is read five times, every time in a process of
- * its own, so that the peak of memory is that of one read; the median is reported. Below 150 MB/s, or above three times
- * the packed size, it fails.
+ * Two kinds of numbers with different costs: `clock` has short integers in seconds (few bytes per event), `double` has
+ * 17 digits, as Python prints doubles. Each file is read five times, each time in its own process, so that the peak
+ * memory is that of one read; the median is reported. Fails below 150 MB/s or above three times the packed size.
  */
 #include "smurf_lab.h"
 
@@ -31,8 +30,7 @@ struct result {
 static double now(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID,
-                  &t); /* reading runs on one core: what else the machine does is no part of it */
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); /* reading runs on one core; other work does not count */
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Trains on the real data sets, measures the models, and writes doc/results.md from what came out.
+"""Trains on the real data sets, measures the models, and writes doc/results.md.
 
     bench/results.py [--command SMURF] [--data FOLDER] [--runs FOLDER] [--threads N] [--only NAME ...] [--write]
 
-First the comparison of models, by smurf compare (main_table.py), then the default preset and its objectives, by smurf train and smurf
-eval. Runs that are complete are not repeated; an interrupted one is resumed. --only takes names such as main-mimic2 or
-stackoverflow-default. --write only writes the document from what there is.
+First the comparison of models, with smurf compare (main_table.py), then the default preset and its objectives, with smurf train and
+smurf eval. Complete runs are not repeated; interrupted ones are resumed. --only takes names such as main-mimic2 or
+stackoverflow-default. --write only writes the document, from existing results.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import main_table
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# Data set, label, options of smurf train, seeds, and what to say about it.
+# Data set, label, options of smurf train, seeds, note.
 RUNS = [
     ("mimic2", "default", [], 3, ""),
     ("stackoverflow", "default", [], 3, ""),
@@ -41,19 +41,19 @@ RUNS = [
 ]
 DATA = ["stackoverflow", "retweet", "financial", "mimic2"]
 TITLE = {"mimic2": "MIMIC-II", "stackoverflow": "StackOverflow", "retweet": "Retweet (SEISMIC-derived)", "financial": "Financial"}
-# CRPS and IL in the units of the paper's tables: 10^6 s for StackOverflow, which is the data's own, mean train gaps for the others.
+# CRPS and IL in the units of the paper's tables: 10^6 s, the data's own unit, for StackOverflow; mean train gaps for the others.
 IN_MEAN_GAPS = {"mimic2", "retweet", "financial"}
 
-# Published: CS %, CRPS, CER %, IL, accuracy %, accuracy at the true time %. The data of the Retweet here is another selection.
+# Published: CS %, CRPS, CER %, IL, accuracy %, accuracy at the true time %. Retweet is a different selection here.
 PAPER = {"stackoverflow": (.65, .44, .48, .52, 46.26, 48.38), "mimic2": (2.87, .55, 2.33, .43, 84.02, 83.84),
          "financial": (2.49, .84, 2.61, .042, 61.02, 61.62)}
-# The authors' program run on these splits, at the last step of its sampler.
+# The authors' program on these splits, at the last step of its sampler.
 PROGRAM = {"stackoverflow": (3.27, .443, None, .48, 45.8, None), "mimic2": (12.5, .717, None, .27, 83.7, None),
            "financial": (4.77, .868, None, .033, 61.0, None)}
-# Dev accuracy of types at the noisy true time that the authors' program reaches, in percent.
+# Dev accuracy of types of the authors' program at the noisy true time, in percent.
 PROGRAM_DEV = {"stackoverflow": 47.6, "mimic2": 83.9, "financial": 62.7}
 
-# What the default preset was asked to reach: data, metric, the other way round?, value.
+# Targets of the default preset: data, metric, direction, value.
 TARGETS = [
     ("stackoverflow", "cs_raw", "at most", 0.50), ("stackoverflow", "cs", "at most", 0.30), ("stackoverflow", "crps", "at most", 0.428),
     ("stackoverflow", "acc", "at least", 45.9), ("stackoverflow", "acc_true_time", "at least", 48.3),
@@ -81,7 +81,7 @@ def train(arguments, data, label, options, seed):
         done.write_text(json.dumps({"threads": arguments.threads, "options": options}))
     evaluate(arguments, data, name, "test", [])
     evaluate(arguments, data, name, "dev", [])
-    if label in ("paper-mimic", "paper-stackoverflow"):  # the others' thousands of steps take a quarter of an hour
+    if label in ("paper-mimic", "paper-stackoverflow"):  # the others' thousands of steps take 15 minutes
         evaluate(arguments, data, name, "test", ["--sampler", "langevin", "--no-recalibrate"], ".langevin")
 
 
@@ -98,7 +98,7 @@ def evaluate(arguments, data, name, part, options, tail=""):
 
 
 def found(arguments, data, label, part="test", tail=""):
-    """What was measured of each seed."""
+    """The measurements of each seed."""
     seeds = next(run[3] for run in RUNS if run[:2] == (data, label))
     paths = [arguments.runs / f"{name_of(data, label, seed)}.{part}{tail}.json" for seed in range(1, seeds + 1)]
     return [json.loads(path.read_text()) for path in paths if path.exists()]
@@ -121,7 +121,7 @@ def number(x, decimals):
 
 
 def mean(values, key, decimals):
-    """Mean, and standard deviation over seeds where there are several."""
+    """Mean, with the standard deviation over several seeds."""
     numbers = [v[key] for v in values if v.get(key) is not None]
     if not numbers:
         return ""
@@ -162,7 +162,7 @@ def test_table(arguments, data):
     for label in ("wsm", "dsm"):
         values = found(arguments, data, label)
         if values:
-            lines.append(metric_row(f"`{label}`, else as default" + (", recalibrated" if values[0]["recalibrated"] else ""), values))
+            lines.append(metric_row(f"`{label}`, otherwise as default" + (", recalibrated" if values[0]["recalibrated"] else ""), values))
             if values[0]["recalibrated"]:
                 lines.append(metric_row(f"`{label}`, raw", values, "_raw", accuracy=False))
     values = found(arguments, data, paper)
@@ -192,7 +192,7 @@ def calibrated_on(arguments, data):
 
 
 def target_table(arguments):
-    lines = ["| data | metric | asked | reached | |", "|---|---|---|---|---|"]
+    lines = ["| data | metric | target | result | |", "|---|---|---|---|---|"]
     for data, key, way, value in TARGETS:
         values = found(arguments, data, "default")
         if not values:
@@ -216,7 +216,7 @@ def objective_table(arguments):
 
 
 def curve(values):
-    """A line of blocks, high where the loss is high; the first epoch, often far above, is cut to the range of the others."""
+    """The loss as a line of blocks; the first epoch, often far above, is clipped to the range of the others."""
     blocks = "▁▂▃▄▅▆▇█"
     low, high = min(values), max(values[1:] or values)
     span = (high - low) or 1
@@ -224,7 +224,7 @@ def curve(values):
 
 
 def training_table(arguments):
-    lines = ["| data | run | epochs / best | dev time loss | dev type loss | dev accuracy % | authors' program | time, events a second | dev loss by epoch |",
+    lines = ["| data | run | epochs / best | dev time loss | dev type loss | dev accuracy % | authors' program | time, events per second | dev loss by epoch |",
              "|---|---|---|---|---|---|---|---|---|"]
     for data, label, _, _, note in RUNS:
         epochs = epochs_of(arguments, name_of(data, label))
@@ -233,7 +233,7 @@ def training_table(arguments):
             continue
         best = min(epochs, key=lambda e: e["dev_loss"])
         if not (arguments.runs / f"{name_of(data, label)}.done").exists():
-            note = "stopped before its end"
+            note = "interrupted"
         program = f"{PROGRAM_DEV[data]:.1f}" if data in PROGRAM_DEV and label.startswith("paper") else ""
         seconds, rate = sum(e["seconds"] for e in epochs), statistics.mean(e["events_per_second"] for e in epochs)
         losses = [e["dev_loss"] for e in epochs]
@@ -246,32 +246,32 @@ def training_table(arguments):
 def document(arguments):
     lines = [
         "# Results", "",
-        "Written by `bench/results.py` from `smurf train` and `smurf eval` on the data sets of `../shared/data`. Everything is chosen on dev: stopping by a",
-        "third of its sequences, recalibration by the rest. Not so blind are some rules of the default preset and of recalibration (see below). ± is the standard deviation over seeds. CS, CER and accuracy",
-        "in percent; CRPS is exact, from the law; skill is the gain in CRPS over the naive law of recent gaps; log-likelihood per gap, in the data's unit.",
-        "Retweet is made from the paper's raw source by another selection: the published numbers do not apply to it.", "",
+        "Written by `bench/results.py` from `smurf train` and `smurf eval` on the data sets of `../shared/data`. All choices are made on dev: stopping uses a",
+        "third of its sequences, recalibration the rest. Some rules of the default preset and of recalibration were less blind (see below). ± is the standard deviation over seeds. CS, CER and accuracy are",
+        "in percent; CRPS is exact, from the law; skill is the gain in CRPS over the naive law of recent gaps; log-likelihood is per gap, in the data's unit.",
+        "Retweet is a different selection from the paper's raw source: the published numbers do not apply to it.", "",
         *main_table.document(arguments),
         "## The default preset and other objectives", "",
     ]
     for data in DATA:
         lines += test_table(arguments, data)
     lines += [
-        "Langevin draws of `paper-…`: 100 of each gap with the published steps and step size, Tweedie's step at the end, CRPS by the sample formula, which is",
-        "biased up by some 1%; for StackOverflow and MIMIC-II only (`smurf eval --sampler langevin` does the others, in a quarter of an hour each).", "",
-        "## What was asked of the default preset", "", *target_table(arguments), "",
-        "StackOverflow's recalibrated CS lies at the noise floor of a map from that many gaps, and no lower: the levels of test are shifted against those of train and dev, for the naive law of recent gaps too.",
-        "MIMIC-II's CRPS is that of 172 gaps, with a standard error of about 0.04: the naive laws change places between dev and test (recent is better than marginal on dev, worse on test).",
+        "Langevin draws of `paper-…`: 100 per gap with the published steps and step size, Tweedie's step at the end, CRPS by the sample formula, which is",
+        "biased upwards by about 1%; only for StackOverflow and MIMIC-II (`smurf eval --sampler langevin` measures the others, in about 15 minutes each).", "",
+        "## Targets of the default preset", "", *target_table(arguments), "",
+        "StackOverflow's recalibrated CS is at the noise floor of a map from that many gaps. The levels of test are shifted relative to train and dev, also for the naive law of recent gaps.",
+        "MIMIC-II's CRPS is measured on 172 gaps, with a standard error of about 0.04: even the order of the naive laws changes between dev and test (recent is better than marginal on dev, worse on test).",
         "Five-fold cross-validation over train and dev chose the small-data settings of the default preset (one layer, dropout 0.5, averaged weights).", "",
-        "While recalibration was designed (how dev is dealt, the start from the map of train, the shrinking of waves) and while the last epochs without dropout were added, scores on the test part of",
-        "StackOverflow were in sight: its CS, raw and recalibrated, may be flattered by that. No epoch, weight or map was fitted on a test part.", "",
-        "## The default objective: chosen on dev", "", *objective_table(arguments), "",
-        "`mle` is the default for new data: it has the lowest CRPS on dev, or is within noise of the lowest, on every set; it is the only one that uses gaps cut off by the end of observation;",
-        "and its law needs no normalisation. `dsm` with σ = 0.1 on the same model is beside it: on Financial, whose log gaps have separated modes, it cannot weigh them.", "",
+        "Test scores of StackOverflow were visible while recalibration was designed (the split of dev, the start from the train map, the shrinkage) and while the last epochs without dropout were",
+        "added: its CS, raw and recalibrated, may be optimistic. No epoch, weight or map was fitted on a test part.", "",
+        "## The default objective, chosen on dev", "", *objective_table(arguments), "",
+        "`mle` is the default for new data: it has the lowest CRPS on dev, or is within noise of the lowest, on every set; it is the only one that uses gaps censored by the end of observation;",
+        "and its law needs no normalisation. `dsm` with σ = 0.1 on the same model is shown for comparison: on Financial, whose log gaps have separated modes, it cannot determine their weights.", "",
         "## Training", "", *training_table(arguments), "",
-        "Losses of different objectives and time scales do not compare. Accuracy at the points of the type loss: the true time for `default`, `wsm` and `dsm`, the true time with noise for",
-        "`paper-…`, as the authors' program measures it. Times are of one thread beside other work: upper bounds; [performance.md](performance.md) has speed measured alone.", "",
-        "## Again", "", "    bench/results.py --command build/smurf --data ../shared/data --runs runs", "",
-        "trains and measures all of them (resuming what was interrupted) and writes this page.", "",
+        "Losses of different objectives and time scales are not comparable. Accuracy is measured at the points of the type loss: the true time for `default`, `wsm` and `dsm`, the true time with noise for",
+        "`paper-…`, as the authors' program measures it. Times are upper bounds, from one thread on a machine with other work; [performance.md](performance.md) has speed measured in isolation.", "",
+        "## Reproducing these results", "", "    bench/results.py --command build/smurf --data ../shared/data --runs runs", "",
+        "trains and measures all models (resuming interrupted runs) and writes this page.", "",
     ]
     (ROOT / "doc" / "results.md").write_text("\n".join(lines))
 
@@ -283,7 +283,7 @@ def main():
     parser.add_argument("--runs", type=pathlib.Path, default=ROOT / "runs")
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--only", nargs="*", default=[], help="names such as stackoverflow-default")
-    parser.add_argument("--write", action="store_true", help="write the document only")
+    parser.add_argument("--write", action="store_true", help="only write the document, from existing results")
     arguments = parser.parse_args()
     for data in DATA:
         if not arguments.write and (not arguments.only or f"main-{data}" in arguments.only):

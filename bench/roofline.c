@@ -1,16 +1,16 @@
 /*
- * roofline.c - how near each op of a training step comes to what the machine can do, for each preset; one thread.
+ * roofline.c - each op of a training step against the machine's peaks, for each preset; one thread.
  *
- *     bench_roofline     prints one JSON object a line: peaks, then ops and whole steps
+ *     bench_roofline     prints one JSON object per line: peaks, then ops and whole steps
  *
  *     ideal = max(operations / sgemm + sum over functions of evaluations / peak, bytes / bandwidth)
  *     share = ideal / measured
  *
- * Peaks are measured in the same run (peaks.h). Operations (a multiply-add is two), evaluations of functions and bytes
- * are counted by formula from the shapes, below. Bytes are those of arrays that must be read or written once a call;
- * the bandwidth is that of the smallest measured store that the arrays of a call fit in. Every op is called as often,
- * and in the same pieces, as a step calls it, forward and backward. Masks of dropout are integer work, which no peak
- * stands for: only the bytes of the tensors they are laid on count.
+ * Peaks are measured in the same run (peaks.h). Operations (two per multiply-add), function evaluations and bytes are
+ * computed from the shapes, below. Bytes are those of arrays that must be read or written once per call; the bandwidth
+ * is that of the smallest memory level that holds the arrays of a call. Every op is called as often, and in the same
+ * pieces, as in a step, forward and backward. Dropout masks are integer work, which no peak covers: only the bytes of
+ * the tensors they apply to count.
  */
 #include "peaks.h"
 #include "step.h"
@@ -32,37 +32,36 @@ struct preset {
     int rounds;
 };
 
-/* What is counted from. All of them are whole numbers. */
+/* Sizes that the counts are computed from. All are integers. */
 struct shape {
-    double n, targets, pairs;                  /* events, predicted ones, pairs that attention sees */
+    double n, targets, pairs;                  /* events, predicted events, pairs in attention */
     double layers, d, hw, heads, inner, types; /* hw: of all heads together */
-    double points, type_points;                /* of the gap head and of the type head, each target */
+    double points, type_points;                /* of the gap head and of the type head, per target */
     double params;
     bool slope, gelu, gap_feature, averaged; /* slope: the objective needs u' */
 };
 
-/* What a step asks of an op, all its calls together. */
+/* The work of an op in a step, over all its calls. */
 struct count {
     double flops, function[FUNCTIONS], bytes, calls;
 };
 
 enum { FLOAT = sizeof(float), BLOCK = ENCODER_BLOCK };
 
-/* Points as a step has them: whole vectors. */
+/* Points rounded up to whole vectors, as in a step. */
 static size_t filled(double points)
 {
     return points > 1 ? op_filled((size_t)points) : 1;
 }
 
-/* Room for what ops read and write, and the step they belong to. */
+/* Buffers of the ops, and the step they belong to. */
 struct bench {
     struct step step;
     struct shape shape;
-    float *x, *y, *u, *v,
-        *dropped;              /* (n x widest): inputs x and u, outputs y and v; one that is dropped over and over */
-    float *w;                  /* as many as parameters */
-    float *q[8], *lse, *delta; /* (n x hw), (n x heads) */
-    float *scratch;            /* of attention */
+    float *x, *y, *u, *v, *dropped;           /* (n x widest): inputs x and u, outputs y and v; the target of dropout */
+    float *w;                                 /* as many as parameters */
+    float *q[8], *lse, *delta;                /* (n x hw), (n x heads) */
+    float *scratch;                           /* of attention */
     float *tau, *at[6], *z, *h, *dh, *logits; /* of one target */
     float *gap_h;
     struct head_coefficients c, g;
@@ -123,7 +122,7 @@ static void bench_open(struct bench *b, const struct preset *p)
 
 static const struct op_run still = {1, 1, 1, 0, NULL};
 
-/* Rows are handed to the maps in these pieces. */
+/* Rows per call of a map. */
 static size_t pieces(const struct bench *b)
 {
     return op_chunks(b->step.batch.input.n, ENCODER_CHUNK);
@@ -164,7 +163,7 @@ static void maps(void *data)
     }
 }
 
-/* A map there, back, and its gradient: three products. The weights are read twice, their gradient read and written. */
+/* Forward, backward and weight gradient: three products. Weights are read twice, their gradient read and written. */
 static struct count map_count(double n, double in, double out)
 {
     return (struct count){.flops = 6 * n * in * out, .bytes = FLOAT * (3 * n * (in + out) + 4 * in * out), .calls = 3};
@@ -195,7 +194,8 @@ static void attention(void *data)
     }
 }
 
-/* Two products forward, five backward; weights are made in both; q, k, v, out, then those, dout and three gradients. */
+/* Two products forward, five backward; weights are computed in both; q, k, v, out, then those, dout, three gradients.
+ */
 static struct count attention_count(const struct shape *s)
 {
     return (struct count){.flops = s->layers * s->pairs * s->hw * 2 * 7,
@@ -204,7 +204,7 @@ static struct count attention_count(const struct shape *s)
                           .calls = s->layers * 2};
 }
 
-/* ---- What works element by element ------------------------------------------------------------ */
+/* ---- Elementwise ops -------------------------------------------------------------------------- */
 
 static void activation(void *data)
 {
@@ -239,7 +239,7 @@ static void norms(void *data)
     }
 }
 
-/* The mean and variance of a row are made three times, 4 operations an element; then 4, 11 and 4. */
+/* Mean and variance of a row are computed three times, 4 operations per element; then 4, 11 and 4. */
 static struct count norms_count(const struct shape *s)
 {
     double size = 2 * s->layers * s->n * s->d;
@@ -321,7 +321,7 @@ static void gap_head(void *data)
     }
 }
 
-/* An argument and two sums forward, four sums backward; without u', one and three. Points stay in the nearest cache. */
+/* An argument and two sums forward, four sums backward; without u', one and three. Points stay in the L1 cache. */
 static struct count gap_head_count(const struct shape *s)
 {
     double size = s->targets * s->points * s->d;
@@ -347,7 +347,7 @@ static void type_head(void *data)
     }
 }
 
-/* Three products; of each logit a maximum, difference, sum, scale and sum again. */
+/* Three products; for each logit a maximum, difference, sum, scale and another sum. */
 static struct count type_head_count(const struct shape *s)
 {
     double points = s->targets * s->type_points, half = s->d / 2;
@@ -372,7 +372,7 @@ static void objective(void *data)
     }
 }
 
-/* softplus takes exp and log; normal noise half a log and one sine or cosine a number. */
+/* softplus takes exp and log; normal noise half a log and one sine or cosine per number. */
 static struct count objective_count(const struct shape *s)
 {
     double size = s->targets * s->points;
@@ -383,7 +383,7 @@ static struct count objective_count(const struct shape *s)
                           .calls = 1};
 }
 
-/* ---- Ends of the encoder, and the step of the weights ----------------------------------------- */
+/* ---- Encodings and Adam ----------------------------------------------------------------------- */
 
 static void encodings(void *data)
 {
@@ -399,7 +399,7 @@ static void encodings(void *data)
     smurf_gap_feature_gradient_f32(in->n, d, GAP_UNITS, in->gap, b->w, b->gap_h, b->u, to, to, to, dh);
 }
 
-/* A sine or cosine in double each element; embeddings read and written, their gradient added to. */
+/* A sine or cosine in double per element; embeddings read and written, their gradient accumulated. */
 static struct count encodings_count(const struct shape *s)
 {
     double size = s->n * s->d, gap = s->gap_feature ? GAP_UNITS : 0;
@@ -421,7 +421,7 @@ static void update(void *data)
     smurf_train_step_update(&s->train, ++s->done, 1e-4, norm > 1 ? 0.5 : 1, s->average);
 }
 
-/* Gradients set to zero and read for the norm; g, m, v, w read and three of them written; the average. */
+/* Gradients zeroed and read for the norm; g, m, v, w read and three of them written; the average. */
 static struct count update_count(const struct shape *s)
 {
     return (struct count){.flops = s->params * (2 + 12 + (s->averaged ? 3 : 0)),
@@ -429,7 +429,7 @@ static struct count update_count(const struct shape *s)
                           .calls = s->averaged ? 3 : 2};
 }
 
-/* ---- Everything ------------------------------------------------------------------------------ */
+/* ---- Whole steps ----------------------------------------------------------------------------- */
 
 static const struct op {
     const char *name;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Runs the benchmarks and writes doc/performance.md, doc/growth.svg and build/bench.json.
 
-    bench/run.py BUILD_DIRECTORY [NAME ...]     NAME: measure those benchmarks again, and take the others from bench.json
+    bench/run.py BUILD_DIRECTORY [NAME ...]     NAME: repeat only these benchmarks, take the others from bench.json
 
-Every number in doc/performance.md comes from here. Clocks of shared machines are noisy: medians of five, and ratios
-against something else measured in the same run, say more than seconds.
+Every number in doc/performance.md comes from here. Timings on shared machines are noisy: medians of five, and ratios
+to other measurements of the same run, are more reliable than seconds.
 """
 
 import json
@@ -26,9 +26,9 @@ sys.path.insert(0, str(ROOT / "bench" / "torch"))
 import race  # noqa: E402
 
 WHAT = {
-    "jsonl_clock": "JSON Lines, times on a clock of seconds",
+    "jsonl_clock": "JSON Lines, times in whole seconds",
     "jsonl_double": "JSON Lines, times of 17 digits",
-    "csv_clock": "CSV, times on a clock of seconds",
+    "csv_clock": "CSV, times in whole seconds",
     "csv_double": "CSV, times of 17 digits",
     "csv_interleaved": "CSV, 1000 sequences interleaved, 17 digits",
 }
@@ -44,7 +44,7 @@ def machine():
 
 
 def python_json(path):
-    """Seconds that Python's own json module takes for the same JSON Lines, median of three."""
+    """Seconds that Python's json module takes for the same JSON Lines, median of three."""
     seconds = []
     for _ in range(3):
         start = time.process_time()
@@ -70,11 +70,11 @@ def read_section(rows):
     lines = [
         "## Reading",
         "",
-        "100 MB files, one core, a fresh process for each of five reads; the median, by processor time, and the peak of",
-        "memory of the whole process against the packed size (12 bytes an event and what a sequence costs). The benchmark",
+        "100 MB files, one core, five reads, each in a new process; median processor time, and the peak memory",
+        "of the process relative to the packed size (12 bytes per event plus the cost of a sequence). The benchmark",
         "fails below 150 MB/s or above three times the packed size.",
         "",
-        "| file | MB/s | events/s | peak / packed memory | times Python's json |",
+        "| file | MB/s | events/s | peak / packed memory | speed-up over Python's json |",
         "|---|---|---|---|---|",
     ]
     for row in rows:
@@ -97,10 +97,10 @@ def train_section(rows):
     lines = [
         "## Training",
         "",
-        "A whole step (forward, backward, norm of the gradient, Adam) of denoising score matching with 100 perturbations of each event, at the paper's settings, on",
-        "random data of the data sets' shapes; medians, each line in a process of its own.",
+        "A whole step (forward, backward, norm of the gradient, Adam) of denoising score matching with 100 perturbations per event and the paper's settings, on",
+        "random data with the shapes of the data sets; medians, each row in its own process.",
         "",
-        "| model and batch | threads | events | seconds a step | events/s | peak memory, MB |",
+        "| model and batch | threads | events | seconds per step | events/s | peak memory, MB |",
         "|---|---|---|---|---|---|",
     ]
     for row in steps:
@@ -108,7 +108,7 @@ def train_section(rows):
     one, two = steps[0]["events_per_second"], steps[1]["events_per_second"]
     lines += [
         "",
-        f"The second core gives {two / one:.2f}× on StackOverflow's batches of 4 sequences, {steps[3]['events_per_second'] / steps[2]['events_per_second']:.2f}× on Financial's model.",
+        f"A second core gives {two / one:.2f}× on StackOverflow's batches of 4 sequences, {steps[3]['events_per_second'] / steps[2]['events_per_second']:.2f}× on Financial's model.",
     ]
     return lines
 
@@ -122,10 +122,10 @@ def sample_section(rows):
     lines = [
         "## Sampling",
         "",
-        "100 draws of 1000 Langevin steps from each of 64 laws of 64 tanh units, the table of each law's score included; threads over",
-        "laws, medians by the wall clock. Steep laws have units 20 times as steep as the heads can make them.",
+        "100 draws of 1000 Langevin steps from each of 64 laws of 64 tanh units, including the table of each law's score; threads over",
+        "laws, medians of wall time. Steep laws have units 20 times as steep as the heads can produce.",
         "",
-        "| sampler | laws | threads | million sample-steps/s | ns a sample-step, processor time |",
+        "| sampler | laws | threads | million sample-steps/s | ns per sample-step, processor time |",
         "|---|---|---|---|---|",
     ]
     for row in rows:
@@ -134,9 +134,9 @@ def sample_section(rows):
 
 
 def sample_misses(rows):
-    """Targets of sampling that were not met, in words."""
+    """Missed targets of sampling, as text."""
     speed = next(row["sample_steps_per_second"] for row in rows if row["name"] == "langevin" and row["laws"] == "smooth")
-    return [] if speed >= 30e6 else [f"Langevin at {speed:,} sample-steps/s, 30 million are asked for"]
+    return [] if speed >= 30e6 else [f"Langevin at {speed:,} sample-steps/s, 30 million are required"]
 
 
 def evaluate_benchmark(build):
@@ -150,19 +150,19 @@ def evaluate_section(rows):
     return [
         "## Exact laws and forecasts",
         "",
-        f"The law, PIT, 19 quantiles and exact CRPS of all {two['gaps']:,} gaps of a test set of StackOverflow's shape, with the default preset's model",
+        f"The law, PIT, 19 quantiles and exact CRPS of all {two['gaps']:,} gaps of a test set with StackOverflow's shape, with the default preset's model",
         "(3 layers, 64 wide); medians of five.",
         "",
-        "| threads | laws, seconds | µs a gap and thread | encoder, seconds |",
+        "| threads | laws, seconds | µs per gap and thread | encoder, seconds |",
         "|---|---|---|---|",
         *[f"| {row['threads']} | {row['seconds']:.2f} | {row['us_per_gap']:.1f} | {row['encoder_seconds']:.2f} |" for row in (one, two)],
         "",
-        f"A forecast (three quantiles and the types of the next event) for a history of 100 events takes {read:,.0f} µs; for one more event appended to it, {append:,.0f} µs.",
+        f"A forecast (three quantiles and the types of the next event) for a history of 100 events takes {read:,.0f} µs; for one event appended to it, {append:,.0f} µs.",
     ]
 
 
 def evaluate_misses(rows):
-    """Targets of evaluation that were not met, in words."""
+    """Missed targets of evaluation, as text."""
     seconds = next(row["seconds"] for row in rows if row["name"] == "exact" and row["threads"] == 2)
     read, append = (next(row["us"] for row in rows if row["name"] == name) for name in ("history", "append"))
     checks = [
@@ -174,36 +174,36 @@ def evaluate_misses(rows):
 
 
 def misses(rows):
-    """Targets of training that were not met, in words."""
+    """Missed targets of training, as text."""
     step = {(row["name"].split(",")[0], row["threads"]): row for row in rows if row["kind"] == "step"}
     one, two = step["StackOverflow", 1]["events_per_second"], step["StackOverflow", 2]["events_per_second"]
     checks = [
-        (two >= 20000, f"StackOverflow at {two:,} events/s, 20,000 are asked for"),
-        (two >= 1.7 * one, f"the second core gives {two / one:.2f}×, 1.7 is asked for"),
+        (two >= 20000, f"StackOverflow at {two:,} events/s, 20,000 are required"),
+        (two >= 1.7 * one, f"the second core gives {two / one:.2f}×, 1.7 is required"),
         (step["Financial", 2]["peak_mb"] < 1000, "Financial's model takes 1 GB or more"),
         (step["StackOverflow's model", 2]["peak_mb"] < 3000, "100,000 events take 3 GB or more"),
     ]
     return [words for met, words in checks if not met]
 
 
-# What is asked for: name in bench.json, words, least (or with -, most), and a goal beyond it.
+# Targets: name in bench.json, title, required minimum, and a further goal.
 ASKED = [
-    ("train_stackoverflow_ratio", "training StackOverflow's model, times PyTorch", 15, 25),
-    ("train_stackoverflow_lean_ratio", "the same, times a leaner one that skips padding in its heads", None, None),
-    ("train_financial_ratio", "training Financial's model, times PyTorch", 4, None),
-    ("langevin_ratio", "Langevin draws, times PyTorch", 40, None),
-    ("exact_ratio", "exact laws, times PyTorch's 1000-step Langevin", 1000, None),
-    ("jsonl_ratio", "reading JSON Lines, times Python's json", 5, None),
-    ("roofline_share", "a training step, share of its ideal", 0.5, None),
+    ("train_stackoverflow_ratio", "training StackOverflow's model, speed-up over PyTorch", 15, 25),
+    ("train_stackoverflow_lean_ratio", "the same, over a leaner version that skips padding in its heads", None, None),
+    ("train_financial_ratio", "training Financial's model, speed-up over PyTorch", 4, None),
+    ("langevin_ratio", "Langevin draws, speed-up over PyTorch", 40, None),
+    ("exact_ratio", "exact laws, speed-up over PyTorch's 1000-step Langevin", 1000, None),
+    ("jsonl_ratio", "reading JSON Lines, speed-up over Python's json", 5, None),
+    ("roofline_share", "a training step, share of its ideal speed", 0.5, None),
     ("sgemm_share", "operations of a training step, share of the sgemm peak", None, None),
 ]
 
 
 def summary_section(kept):
-    lines = ["| | measured | asked for | goal | |", "|---|--:|--:|--:|---|"]
+    lines = ["| | measured | required | goal | |", "|---|--:|--:|--:|---|"]
     for name, words, least, goal in ASKED:
         value = kept.get(name)
-        shown = "not raced" if value is None else f"{100 * value:.0f}%" if "share" in name else f"{value:,.3g}×" if value < 1000 else f"{value:,.0f}×"
+        shown = "not measured" if value is None else f"{100 * value:.0f}%" if "share" in name else f"{value:,.3g}×" if value < 1000 else f"{value:,.0f}×"
         limit = "" if least is None else f"{100 * least:.0f}%" if "share" in name else f"{least:,}×"
         verdict = "" if value is None or least is None else f"missed by {100 * (1 - value / least):.0f}%" if value < least else "goal reached" if goal and value >= goal else "met"
         lines.append(f"| {words} | {shown} | {limit} | {f'{goal}×' if goal else ''} | {verdict} |")
@@ -211,11 +211,11 @@ def summary_section(kept):
 
 
 def ratio_misses(kept):
-    return [f"{words}: {kept[name]:.3g}, {least} is asked for" for name, words, least, _ in ASKED if least and kept.get(name) is not None and kept[name] < least]
+    return [f"{words}: {kept[name]:.3g}, {least} is required" for name, words, least, _ in ASKED if least and kept.get(name) is not None and kept[name] < least]
 
 
 def measure(build, again):
-    """What each benchmark gave, by name; with `again`, of those alone, the others as bench.json has them."""
+    """Results of the benchmarks, by name. With `again`, only those are run; the others come from bench.json."""
     parts = {
         "read": lambda: read_benchmark(build), "peer": lambda: race.race(build), "train": lambda: train_benchmark(build), "roofline": lambda: roofline.benchmark(build),
         "growth": lambda: growth.benchmark(build), "sample": lambda: sample_benchmark(build), "evaluate": lambda: evaluate_benchmark(build),
@@ -223,9 +223,9 @@ def measure(build, again):
     }
     unknown = set(again) - set(parts)
     if unknown:
-        sys.exit(f"bench: there is no benchmark {', '.join(sorted(unknown))}: use {', '.join(parts)}")
+        sys.exit(f"bench: no such benchmark: {', '.join(sorted(unknown))}; available: {', '.join(parts)}")
     kept = json.loads((build / "bench.json").read_text()) if again else {}
-    # Through JSON, so that numbers of threads are keys alike in fresh and in kept results.
+    # Through JSON, so that thread counts are string keys in new and in stored results alike.
     return {name: json.loads(json.dumps(run())) if not again or name in again else kept[name] for name, run in parts.items()}
 
 

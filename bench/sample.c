@@ -1,13 +1,13 @@
 /*
- * sample.c - how fast Langevin draws are.
+ * sample.c - speed of Langevin draws.
  *
  *     bench_sample [THREADS]
  *
- * Prints one JSON object a line: sample-steps a second of each sampler for 100 draws of 1000 steps from each of many
- * laws of 64 tanh units, lambda = softplus(sum of w tanh(a t + b) + c), the threads over laws; the table of the score
- * counts. By the wall clock, the median of some rounds; ns is the processor time of a sample-step, which other work on
- * the machine does not show in. `smooth` laws have
- * |a| < 1, as the heads make them; `steep` ones 20 times that. Compiled with -ffast-math for a vector tanh.
+ * Prints one JSON object per line: sample-steps per second of each sampler for 100 draws of 1000 steps from each of
+ * many laws of 64 tanh units, lambda = softplus(sum of w tanh(a t + b) + c), including the score table; threads over
+ * laws. Median wall time of several rounds; ns is the processor time per sample-step, which other work on the machine
+ * does not affect. `smooth` laws have |a| < 1, like those of the heads; `steep` ones 20 times that. Compiled with
+ * -ffast-math for a vector tanh.
  */
 #include "law/sampler.h"
 
@@ -62,7 +62,7 @@ static double now(clockid_t clock)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Seconds for the draws of all laws, by the wall and by the processors. */
+/* Wall time and processor time for the draws of all laws, in seconds. */
 static void measure(const struct sampler_class *sampler, const struct law *law, int threads, double seconds[2])
 {
     static const clockid_t clock[2] = {CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID};

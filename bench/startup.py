@@ -1,4 +1,4 @@
-"""How soon the command answers, how large it is, and how much memory training takes.
+"""Start-up time and size of the command, and memory of training.
 
     from startup import startup, section, misses
 """
@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 
-PREDICT_MS, STRIPPED_MB, PEAK_MB = 30, 3, 300  # what is asked for
+PREDICT_MS, STRIPPED_MB, PEAK_MB = 30, 3, 300  # limits
 PRESETS = "default", "paper-stackoverflow"
 
 
@@ -26,7 +26,7 @@ def make_model(smurf, folder):
 
 
 def measured(command):
-    """Seconds by the clock, seconds of processor time, and the peak of memory in MB, of a command."""
+    """Wall time and processor time of a command, in seconds, and its peak memory in MB."""
     start = time.perf_counter()
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(child.pid, 0)
@@ -38,7 +38,7 @@ def measured(command):
 
 
 def predict_times(smurf, model, history, times=20):
-    """(clock, processor time) in ms of as many forecasts, from the shell."""
+    """(wall time, processor time) in ms of that many forecasts, from the shell."""
     command = ["sh", "-c", 'exec "$0" predict "$1" "$2"', smurf, model, history]
     return [tuple(1000 * seconds for seconds in measured(command)[:2]) for _ in range(times)]
 
@@ -55,7 +55,7 @@ def training_peak(smurf, data, preset):
 
 
 def startup(build, data):
-    """data: the folder of data sets; training on StackOverflow's is left out where it is not there."""
+    """data: the folder of data sets; training is skipped if StackOverflow's is missing."""
     smurf, events = pathlib.Path(build) / "smurf", pathlib.Path(data) / "stackoverflow"
     with tempfile.TemporaryDirectory() as folder:
         model, history = make_model(smurf, folder)
@@ -76,17 +76,17 @@ def section(result):
     lines = [
         "## Start-up, size and memory",
         "",
-        f"`smurf predict` with a model of {result['model_bytes'] / 1e6:.1f} MB on one history, from the shell: {result['predict_ms']:.1f} ms by the clock (the median of",
+        f"`smurf predict` with a model of {result['model_bytes'] / 1e6:.1f} MB on one history, from the shell: {result['predict_ms']:.1f} ms of wall time (the median of",
         f"20; the best {result['predict_best_ms']:.1f}), {result['predict_processor_ms']:.1f} ms of processor time. The command takes {result['stripped_bytes'] / 1e6:.1f} MB, stripped.",
     ]
     if result["peak_mb"]:
         peaks = " and ".join(f"{peak:.0f} MB with the preset {preset}" for preset, peak in result["peak_mb"].items())
-        lines += ["", f"An epoch of training on StackOverflow's data takes at most {peaks}, data and evaluation on dev included."]
+        lines += ["", f"An epoch of training on StackOverflow's data takes at most {peaks}, including data and evaluation on dev."]
     return lines
 
 
 def misses(result):
-    """Targets that were not met, in words. The best time counts: the others are also of what else the machine did."""
+    """Missed targets, as text. The best time counts: other times include other work of the machine."""
     checks = [
         (result["predict_best_ms"] < PREDICT_MS, f"a forecast from the shell takes {result['predict_best_ms']:.0f} ms, {PREDICT_MS} are allowed"),
         (result["stripped_bytes"] < STRIPPED_MB * 1e6, f"the command takes {result['stripped_bytes'] / 1e6:.1f} MB, {STRIPPED_MB} are allowed"),

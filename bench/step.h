@@ -1,7 +1,7 @@
 /*
- * step.h - training steps on random data, for benchmarks: what the trainer does in a step, on shapes of one's choice.
+ * step.h - training steps on random data of any shape, for benchmarks; the same work as a step of the trainer.
  *
- *     step = gradients to zero; loss and gradient of a batch; their norm; Adam; the average of the weights, if any
+ *     step = zero gradients; loss and gradient of a batch; norm; Adam; average of the weights, if any
  *
  * Settings come from a preset and are the trainer's own. Data are random: cost does not depend on values.
  */
@@ -47,8 +47,7 @@ static inline double peak_mb(void)
     return (double)usage.ru_maxrss / 1e3;
 }
 
-/* A preset's settings. The default, and other models after it, look at data: here they choose what they choose
-   for StackOverflow. */
+/* A preset's settings. The default, and the models derived from it, adapt to data: here as for StackOverflow. */
 static inline smurf_settings settings_of(const char *preset)
 {
     smurf_settings c;
@@ -67,7 +66,7 @@ struct step {
     uint64_t done;
 };
 
-/* `sequences` of `length` events each; every event but the first of each is predicted. */
+/* `sequences` of `length` events each; all but the first event of each are predicted. */
 static inline struct batch random_batch(size_t types, size_t sequences, size_t length)
 {
     size_t n = sequences * length, targets = 0;
@@ -114,7 +113,7 @@ static inline void step_run(struct step *s)
     smurf_train_step_update(&s->train, s->done, 1e-4, norm > 1 ? 1 / norm : 1, s->average);
 }
 
-/* Runs `work(job)` in a process of its own, so that its peak of memory is its own; leaves the program if it fails. */
+/* Runs `work(job)` in its own process, so that its peak memory is its own; exits if it fails. */
 static inline void apart(void (*work)(const void *job), const void *job)
 {
     fflush(stdout);

@@ -1,10 +1,10 @@
 /*
- * train.c - what a training step costs: events a second and memory, on one thread and on two.
+ * train.c - cost of a training step: events per second and memory, on one thread and on two.
  *
- *     bench_train [--quick]     prints one JSON object a line
+ *     bench_train [--quick]     prints one JSON object per line
  *
- * Steps of the published settings, on random data in the shapes of the data sets (step.h). Every measurement runs in a
- * process of its own, so that its peak of memory is its own. Times are medians.
+ * Steps with the published settings, on random data with the shapes of the data sets (step.h). Every measurement runs
+ * in its own process, so that its peak memory is its own. Times are medians.
  */
 #include "step.h"
 
@@ -37,7 +37,7 @@ static void run_job(const void *job)
            j->name, j->threads, n, step.model.params.total, median, (double)n / median, peak_mb());
 }
 
-/* With --quick, without the step of 100,000 events, which takes minutes. */
+/* --quick skips the step of 100,000 events, which takes minutes. */
 int main(int argc, char **argv)
 {
     bool quick = argc > 1 && strcmp(argv[1], "--quick") == 0;

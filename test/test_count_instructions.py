@@ -70,21 +70,21 @@ exit {status}""")
         self.keep(100000)
         done = self.count(90000)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("10.0% fewer instructions, well done; keep the new counts with --write", done.stderr)
+        self.assertIn("10.0% fewer instructions; store the new counts with --write", done.stderr)
         self.keep(90000)
         self.assertEqual(self.count(90000).returncode, 0)
 
     def test_no_count_is_kept(self):
         done = self.count(100000)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("training: no count is kept", done.stderr)
+        self.assertIn("training: no stored count", done.stderr)
 
     def test_other_compiler_is_a_skip(self):
         self.keep(100000)
         self.program("readelf", "echo '  [ 0]  GCC: (Debian) 14.1.0'")
         done = self.count(200000)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertEqual(done.stdout, "skipped: counts are kept for compiler GCC: (Debian) 12.2.0, here it is GCC: (Debian) 14.1.0\n")
+        self.assertEqual(done.stdout, "skipped: counts are stored for compiler GCC: (Debian) 12.2.0, this is GCC: (Debian) 14.1.0\n")
 
     def test_run_that_fails_is_a_failure(self):
         self.keep(100000)

@@ -1,17 +1,17 @@
-"""The same model in PyTorch, the obvious way: padded batches, automatic differentiation, Langevin by autograd.
+"""The same model in plain PyTorch: padded batches, automatic differentiation, Langevin by autograd.
 
     peer.py THREADS [lean]
 
-Does what standard input says, a command a line, and answers each with a JSON object on a line:
+Reads one command per line from standard input and answers each with one JSON object on a line:
 
-    load FILE        takes weights, events and noise from a file of bench_peer (../peer.c)
+    load FILE        reads weights, events and noise from a file of bench_peer (../peer.c)
     check -          the loss of all batches with the file's noise, without dropout, and the norm of its gradient
     train STEPS      that many steps of Adam, one batch after the other
     langevin STEPS   100 draws from each of the laws of the first 64 events
 
-Meant to be as fast as plain PyTorch is: everything is one tensor operation for a whole batch. Padding is at the end of
-sequences, where the causal mask hides it, and has weight 0 in the loss. With `lean`, padding goes through the encoder
-only: the heads see real events alone.
+Meant to be as fast as plain PyTorch allows: every operation covers a whole batch. Padding is at the end of sequences, where
+the causal mask hides it, and has weight 0 in the loss. With `lean`, only the encoder sees padding; the heads see real events
+only.
 """
 import json
 import math
@@ -71,8 +71,8 @@ class Layer(nn.Module):
 
 
 class Head(nn.Module):
-    """out(tanh(a tau + b)), with a and b from the encoder's vectors h. `units` is without out, which is left to the
-    caller: with one output, a product with a vector is faster than nn.Linear."""
+    """out(tanh(a tau + b)), with a and b from the encoder's vectors h. `units` omits out, which the caller applies: with one
+    output, a product with a vector is faster than nn.Linear."""
 
     def __init__(self, width, units, outputs):
         super().__init__()
@@ -131,7 +131,7 @@ class Smurf(nn.Module):
 
 
 def name_of(parameter):
-    """The library's name for a parameter of this model."""
+    """The library's name of a parameter."""
     for theirs, ours in (("gap.out.weight", "gap.w"), ("gap.out.bias", "gap.c"), ("kind.out.", "type."), ("kind.", "type."),
                          ("embedding.weight", "embedding"), ("query.weight", "query"), ("key.weight", "key"),
                          ("value.weight", "value"), ("norm1.weight", "norm1.gain"), ("norm2.weight", "norm2.gain")):
@@ -139,13 +139,13 @@ def name_of(parameter):
     return "weight." + parameter
 
 
-# ---- The work ----------------------------------------------------------------------------------
+# ---- Commands ----------------------------------------------------------------------------------
 
 
 class Batch:
-    """Sequences, padded to the longest of them: types and times (batch, length); `predicts` marks the events that
-    another follows, which comes `gap` later and is of type `next`. These are of all places, with weight 1 or 0; lean: of
-    the events that `predicts` marks."""
+    """Sequences, padded to the longest: types and times (batch, length). `predicts` marks events that are followed by
+    another, `gap` later and of type `next`. These cover all positions, with weight 1 or 0; if lean, only the events that
+    `predicts` marks."""
 
     def __init__(self, types, times, lean):
         pad = nn.utils.rnn.pad_sequence
@@ -161,7 +161,7 @@ class Batch:
             self.gap, self.next, self.weight = (self.spread(x) for x in (self.gap, self.next, self.weight))
 
     def spread(self, x):
-        """From what the heads predict to all places, 0 elsewhere."""
+        """Scatters values of predicted events to all positions, 0 elsewhere."""
         out = x.new_zeros(self.predicts.numel(), *x.shape[1:])
         out[self.predicts.flatten()] = x
         return out

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The library against the same model in PyTorch (peer.py), in turns on the same machine.
+"""The library against the same model in PyTorch (peer.py), alternating on the same machine.
 
     bench/torch/race.py BUILD_DIRECTORY [--quick]     prints a table; --quick: Financial's model on 500 events
 
-Both sides are programs that stay, warmed up, and take commands: bench_peer (../peer.c) and peer.py, each once with one
-thread and once with two. They take turns; medians count, and of the peer the better number of threads. The peer starts
-from our weights and works on our events. Without PyTorch nothing is raced, and the result says why.
+Both sides are programs that stay warmed up and take commands: bench_peer (../peer.c) and peer.py, each once with one thread
+and once with two. They alternate; the result is the median, with the better number of threads. The peer has our weights and
+events. Without PyTorch nothing is measured, and the result gives the reason.
 """
 import argparse
 import json
@@ -23,7 +23,7 @@ THREADS = (1, 2)
 RATIOS = ("train_stackoverflow_ratio", "train_financial_ratio", "langevin_ratio", "exact_ratio")
 LEAN = "train_stackoverflow_lean_ratio"
 ROUNDS = 5
-LANGEVIN_STEPS, PEER_STEPS, EXACT_STEPS = 1000, 50, 1000  # ours; what the peer walks; what it would have to
+LANGEVIN_STEPS, PEER_STEPS, EXACT_STEPS = 1000, 50, 1000  # ours; the peer's; those that the peer's are scaled to
 DRAWS = 100
 CPU = pathlib.Path("/proc/cpuinfo").read_text() if os.path.exists("/proc/cpuinfo") else ""
 
@@ -40,8 +40,8 @@ class Side:
     """A program that answers commands."""
 
     def __init__(self, command, threads):
-        # BLAS has threads of its own, which fight those of PyTorch and slow it down. Debian's PyTorch has loops for
-        # AVX-512 that it uses when told to.
+        # BLAS threads compete with those of PyTorch and slow it down. Debian's PyTorch uses its AVX-512 loops only on
+        # request.
         environment = dict(os.environ, OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS="1")
         if "avx512f" in CPU:
             environment["ATEN_CPU_CAPABILITY"] = "avx512"
@@ -62,7 +62,7 @@ class Side:
             self.program.send_signal(signal.SIGCONT)
             print(command, value, file=self.program.stdin, flush=True)
             answer = self.program.stdout.readline()
-            self.program.send_signal(signal.SIGSTOP)  # nothing of it runs while another is measured
+            self.program.send_signal(signal.SIGSTOP)  # must not run while another is measured
         except BrokenPipeError:
             answer = ""
         if not answer:
@@ -79,8 +79,8 @@ def peer(python, threads, *more):
 
 
 def turns(contestants, rounds):
-    """Medians of what {(side, threads): function that gives a speed} give, in turns after a warm-up each. Threads that
-    run at less than three quarters of their side's best in two rounds are given up: they cannot count."""
+    """Median speeds of {(side, threads): function returning a speed}, alternating after a warm-up. Thread counts below three
+    quarters of their side's best in two rounds are dropped: they cannot win."""
     for measure in contestants.values():
         measure()
     found = {key: [measure()] for key, measure in contestants.items()}
@@ -94,8 +94,8 @@ def turns(contestants, rounds):
 
 
 def rate(side, what, command, value, times=1):
-    """The speed over `times` answers: ours are asked as often as it takes to measure both sides for about as long. A
-    measurement of some milliseconds would be of threads that have just been woken."""
+    """The speed over `times` answers. Ours is repeated until both sides are measured for about as long: in a few
+    milliseconds threads would just be waking up."""
     def measure():
         answers = [side.ask(command, value) for _ in range(times)]
         return sum(answer[what] for answer in answers) / sum(answer["seconds"] for answer in answers)
@@ -103,8 +103,7 @@ def rate(side, what, command, value, times=1):
 
 
 def outcome(speed, unit):
-    """Speeds of the sides by threads, and how many times faster ours is than the others, each at its better number of
-    threads."""
+    """Speeds of the sides by threads, and our speed-up over the others, each at its better number of threads."""
     names = dict.fromkeys(name for name, _ in speed)
     found = {name: {str(threads): speed[name, threads] for threads in THREADS} for name in names}
     best = {name: max(found[name].values()) for name in names}
@@ -112,7 +111,7 @@ def outcome(speed, unit):
 
 
 class Match:
-    """Both sides on one model, with each number of threads; the peers have our weights."""
+    """Both sides on one model, with each number of threads; the peers get our weights."""
 
     def __init__(self, build, python, model, lengths=()):
         self.sides = {("ours", threads): ours(build, model, threads, lengths) for threads in THREADS}
@@ -129,7 +128,7 @@ class Match:
             side.__exit__()
 
     def share_weights(self):
-        """Gives the peers the weights of our side on all threads, as they are now."""
+        """Copies the current weights of our side, on all threads, to the peers."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "weights.safetensors")
             self.sides["ours", THREADS[-1]].ask("write", path)
@@ -145,7 +144,7 @@ class Match:
         return found
 
     def two(self):
-        """Without the lean peer, which draws as the other does."""
+        """Without the lean peer, which draws like the other."""
         return {key: side for key, side in self.sides.items() if key[0] != "lean"}.items()
 
     def langevin(self, rounds):
@@ -155,7 +154,7 @@ class Match:
                        "sample-steps/s")
 
     def exact(self, rounds):
-        """Gaps a second: of ours the law and 19 quantiles, of the peer 100 draws of 1000 steps, from fewer steps."""
+        """Gaps per second: for ours the law and 19 quantiles, for the peer 100 draws of 1000 steps, scaled from fewer steps."""
         per_gap = DRAWS * EXACT_STEPS
         return outcome(turns({key: rate(side, "gaps", "exact", 4, 100) if key[0] == "ours" else
                               lambda measure=rate(side, "sample_steps", "langevin", PEER_STEPS): measure() / per_gap
@@ -163,15 +162,15 @@ class Match:
 
 
 def race(build, quick=False, rounds=ROUNDS):
-    """All that is raced, with the four ratios; {"skipped": why} where there is no PyTorch."""
+    """All measurements, with the four ratios; {"skipped": reason} without PyTorch."""
     python = find_python()
     if not python:
-        return {"skipped": "there is no Python with PyTorch here (on Debian: python3-torch)"}
+        return {"skipped": "no Python with PyTorch found (on Debian: python3-torch)"}
     build = pathlib.Path(build).resolve()
     result = {"rounds": rounds, "financial_events": 500 if quick else 3319}
     with Match(build, python, "stackoverflow") as match:
         result["train_stackoverflow"] = match.train(8, rounds)  # all batches once
-        match.sides["ours", THREADS[-1]].ask("train", 400)  # laws that have learned something
+        match.sides["ours", THREADS[-1]].ask("train", 400)  # so that the laws are not trivial
         match.share_weights()
         result["langevin"] = match.langevin(rounds)
         result["exact"] = match.exact(rounds)
@@ -191,19 +190,19 @@ def section(result):
     """Lines of doc/performance.md."""
     lines = ["## Against PyTorch", ""]
     if "skipped" in result:
-        return lines + [f"Not raced: {result['skipped']}."]
+        return lines + [f"Not measured: {result['skipped']}."]
     names = {
         "train_stackoverflow": "training, StackOverflow's model, batches of 4",
         "train_financial": f"training, Financial's model, one sequence of {result['financial_events']:,} events",
         "langevin": "Langevin, 100 draws from each of 64 laws",
-        "exact": "laws answered: ours exactly, the peer by 100 draws of 1000 Langevin steps",
+        "exact": "laws evaluated: ours exactly, the peer by 100 draws of 1000 Langevin steps",
     }
     lines += [
         "The same model in PyTorch (`bench/torch/peer.py`; Debian's package): the same shapes, batches and 100 perturbations, padded batches,",
-        "automatic differentiation, Langevin by autograd. A test holds both to the same loss and gradient for the same weights. Both sides",
-        f"run in turns, warmed up, medians of {result['rounds']}. The peer walks {PEER_STEPS} Langevin steps and is scaled by steps; the ratio is of each side's better number of threads.",
+        "automatic differentiation, Langevin by autograd. A test checks that both have the same loss and gradient for the same weights. Both sides",
+        f"alternate after a warm-up; medians of {result['rounds']}. The peer runs {PEER_STEPS} Langevin steps, scaled to the full number; the ratio uses each side's better number of threads.",
         "",
-        "| | unit | ours, 1 thread | ours, 2 threads | PyTorch, 1 thread | PyTorch, 2 threads | times faster |",
+        "| | unit | ours, 1 thread | ours, 2 threads | PyTorch, 1 thread | PyTorch, 2 threads | speed-up |",
         "|---|---|---|---|---|---|---|",
     ]
     for key, words in names.items():
@@ -215,7 +214,7 @@ def section(result):
     lines += [
         "",
         f"A leaner peer, whose heads skip the padding, trains StackOverflow's model at {number(lean['1'])} events/s on one thread and {number(lean['2'])} on two: ours is {result['train_stackoverflow']['lean_ratio']:.3g} times as fast.",
-        "Ours draws from a table of each law's score, made once a law and included in the time, over 1000 steps; the peer evaluates the network at every step, as one would.",
+        "Ours draws from a table of each law's score, built once per law and included in the time, over 1000 steps. The peer evaluates the network at every step.",
         "",
         "Peak memory in training, ours and PyTorch: "
         f"{memory[0]['ours']:,.0f} and {memory[0]['peer']:,.0f} MB for StackOverflow's model, "
@@ -225,7 +224,7 @@ def section(result):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Races the library against PyTorch.")
+    parser = argparse.ArgumentParser(description="Compares the speed of the library with PyTorch.")
     parser.add_argument("build")
     parser.add_argument("--quick", action="store_true", help="Financial's model on 500 events")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
