@@ -108,7 +108,7 @@ static void on_sequences(struct advice *a)
     size_t idle = 0;
     for (size_t i = 0; i < a->data->sequences; i++) idle += a->data->sequence[i].length < 2;
     if (idle == s->sequences) {
-        warn(a, "no sequence has two events, so there is no gap to predict: is the right column taken for "
+        warn(a, "no sequence has two events, so there is no gap to predict: is the right column used for "
                 "the name "
                 "of the sequence?");
     } else if (idle > 0) {
@@ -129,9 +129,9 @@ static void on_gaps(struct advice *a)
     char text[NUMBER_TEXT + NAME_LENGTH];
     if (s->scored == 0) return;
     if (s->ties == s->scored) {
-        warn(a, "all gaps are 0, so there is no time to predict: is the right column taken for the time?");
+        warn(a, "all gaps are 0, so there is no time to predict: is the right column used for the time?");
     } else if (s->scored > 1 && longest - s->gap[0] <= 1e-9 * longest) {
-        warn(a, "every gap is %s: the time of the next event is certain and a law of it says nothing",
+        warn(a, "every gap is %s: the time of the next event is certain, so there is nothing to model",
              quantity(text, longest, a->data->unit));
     } else if (2 * s->ties > s->scored) {
         warn(a,
@@ -177,9 +177,9 @@ static void on_types(struct advice *a)
     size_t events = s->events - s->history;
     if (s->types_seen == 1 && events > 1)
         warn(a, "all events are of one type: only their times can be predicted%s",
-             s->types == 1 ? "" : "; is the right column taken for the type?");
+             s->types == 1 ? "" : "; is the right column used for the type?");
     if (s->types_seen > FEW_GAPS && events < 3 * (size_t)s->types_seen)
-        warn(a, "%u types in %zu events, so most occur once or twice: is the right column taken for the type?",
+        warn(a, "%u types in %zu events, so most occur once or twice: is the right column used for the type?",
              s->types_seen, events);
 }
 

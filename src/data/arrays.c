@@ -213,7 +213,7 @@ static smurf_status take_window(const smurf_arrays *a, size_t s, struct sequence
         struct stamp stamp;
         if ((!time[i] && !ticks[i]) || !stamp_at(&stamp, a, time[i], ticks[i], s)) continue;
         if (!offset_of(&stamp, info->origin, out[i]))
-            return smurf_fail(err, SMURF_ERROR_INPUT, "the window of observation is too far from the events");
+            return smurf_fail(err, SMURF_ERROR_INPUT, "the observation window is too far from the events");
     }
     return SMURF_OK;
 }
@@ -260,7 +260,7 @@ static smurf_status check_arrays(const smurf_arrays *a, smurf_error *err)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "names, windows and first need the number of sequences");
     if (a->type_name && !a->types) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "type_name needs the number of types");
     if (a->types > TYPE_LIMIT)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "types is %u: there may be %d", a->types, TYPE_LIMIT);
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "types is %u: at most %d are allowed", a->types, TYPE_LIMIT);
     return SMURF_OK;
 }
 

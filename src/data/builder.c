@@ -220,7 +220,7 @@ static smurf_status check_order(struct builder *b, double *time, uint32_t *type,
 smurf_status smurf_builder_close(struct builder *b, const struct sequence_info *info, smurf_error *err)
 {
     if (b->times != b->types)
-        return smurf_fail(err, SMURF_ERROR_INPUT, "%zu times but %zu types: both must have one entry an event",
+        return smurf_fail(err, SMURF_ERROR_INPUT, "%zu times but %zu types: both must have one entry per event",
                           b->times - b->closed, b->types - b->closed);
     size_t n = b->times - b->closed;
     double *time = b->time ? b->time + b->closed : NULL;
@@ -235,7 +235,7 @@ smurf_status smurf_builder_close(struct builder *b, const struct sequence_info *
     if (info->end < info->start)
         return smurf_fail(err, SMURF_ERROR_INPUT, "the end of observation is before its start");
     if (isinf(info->start) || isinf(info->end))
-        return smurf_fail(err, SMURF_ERROR_INPUT, "the window of observation is not finite");
+        return smurf_fail(err, SMURF_ERROR_INPUT, "the observation window is not finite");
 
     if (!smurf_grow(&b->sequence, &b->sequence_room, b->sequences + 1, sizeof *b->sequence))
         return smurf_fail_memory(err);

@@ -74,7 +74,7 @@ smurf_status smurf_column_time(struct decimal *out, const char *text, size_t n, 
     if (*calendar < 0) *calendar = out->calendar;
     if (*calendar != out->calendar)
         return smurf_fail(err, SMURF_ERROR_INPUT, "time '%.*s': %s (use one kind of time in a file)", shown, text,
-                          out->calendar ? "a date where the times before are numbers"
-                                        : "a number where the times before are dates");
+                          out->calendar ? "a date, but earlier times are numbers"
+                                        : "a number, but earlier times are dates");
     return SMURF_OK;
 }

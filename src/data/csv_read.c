@@ -283,7 +283,7 @@ static smurf_status read_first(const struct field *f, size_t *first, smurf_error
     for (size_t i = 0; i < f->n; i++) {
         if (f->text[i] < '0' || f->text[i] > '9' || i == 15)
             return smurf_fail(err, SMURF_ERROR_INPUT,
-                              "first_scored '%.*s' is no whole number (leave it empty to score all events)",
+                              "first_scored '%.*s' is not a whole number (leave it empty to score all events)",
                               f->n < 40 ? (int)f->n : 40, f->text);
         *first = 10 * *first + (size_t)(f->text[i] - '0');
     }
@@ -319,7 +319,7 @@ static smurf_status read_row(struct csv *csv, struct rows *rows, const char *p, 
     if (status) return status;
     if (count != csv->columns)
         return smurf_source_fail(csv->source, csv->err,
-                                 "%zu field%s where the header has %zu (put quotes around a field that "
+                                 "%zu field%s, but the header has %zu (put quotes around a field that "
                                  "holds a '%s')",
                                  count, count == 1 ? "" : "s", csv->columns, delimiter_name(csv));
 
@@ -379,7 +379,7 @@ static smurf_status finish_rows(struct csv *csv, struct rows *rows)
 static smurf_status no_events(const struct csv *csv)
 {
     return smurf_fail_at(csv->err, csv->source->name, 0,
-                         "there is a header but no event below it (one row an event belongs there)");
+                         "there is a header but no event below it (expected one row per event)");
 }
 
 static smurf_status read_table(struct source *source, struct builder *builder, const smurf_read_config *config,

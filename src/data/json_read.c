@@ -233,7 +233,7 @@ static void take_names(struct reader *r)
     struct builder *b = r->builder;
     if (b->types && !b->inherited) {
         smurf_json_fail(&r->json,
-                        "type_names must stand before the first type_event (write them into the first object, before "
+                        "type_names must come before the first type_event (write them into the first object, before "
                         "its types)");
         return;
     }
@@ -263,7 +263,7 @@ static void take_array(struct reader *r, enum array_role role, size_t key)
     r->json.before = count[role] ? *count[role] : 0;
     if (r->has[role]) {
         smurf_json_fail(&r->json,
-                        "%s stand twice in one object (remove one, or name the right one with --time or --type)",
+                        "%s appear twice in one object (remove one, or name the right one with --time or --type)",
                         role == ARRAY_TIMES   ? "times"
                         : role == ARRAY_TYPES ? "types"
                                               : "gaps or names");

@@ -101,7 +101,7 @@ bool smurf_json_more(struct json *json, char close, bool *first)
         return smurf_json_fail(json, "the file ends inside a value: it was cut off (fetch or write it again)");
     if (found != ',') return smurf_json_fail(json, "expected ',' or '%c' but found %s", close, describe(found, text));
     json->source->p++;
-    if (smurf_json_peek(json) == close) return smurf_json_fail(json, "a comma stands before '%c'", close);
+    if (smurf_json_peek(json) == close) return smurf_json_fail(json, "trailing comma before '%c'", close);
     return !json->status;
 }
 

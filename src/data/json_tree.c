@@ -103,7 +103,7 @@ static bool copy_string(struct parser *s, const char *p, const char *end, char *
         if (*p != '\\')
             *to = *p++;
         else if (p++, !(n = unescape(&p, end, to)))
-            return fail(s, "a wrong escape in a string");
+            return fail(s, "an invalid escape in a string");
         to += n;
     }
     *to = '\0';
@@ -168,7 +168,7 @@ static json_t *number(struct parser *s)
     memcpy(text, s->p, room);
     text[room] = '\0';
     size_t n = number_length(text, &whole);
-    if (n == 0) return fail(s, "a value is expected");
+    if (n == 0) return fail(s, "expected a value");
     if (n == sizeof text - 1 || !smurf_decimal_scan(&d, text)) return fail(s, "a number that is too long");
     s->p += n;
     if (!whole) {
@@ -194,7 +194,7 @@ static json_t *array(struct parser *s, int depth)
     } while (take(s, ','));
     if (take(s, ']')) return out;
     json_decref(out);
-    return fail(s, "',' or ']' is expected");
+    return fail(s, "expected ',' or ']'");
 }
 
 /* Adds one member; false on failure. */
@@ -205,7 +205,7 @@ static bool member(struct parser *s, json_t *object, int depth)
     if (key && json_object_get(object, key))
         fail(s, "a duplicate key");
     else if (key && !take(s, ':'))
-        fail(s, "':' is expected");
+        fail(s, "expected ':'");
     else if (key)
         item = value(s, depth);
     bool good = item && json_object_set_new_nocheck(object, key, item) == 0;
@@ -223,7 +223,7 @@ static json_t *object(struct parser *s, int depth)
     } while (take(s, ','));
     if (take(s, '}')) return out;
     json_decref(out);
-    return fail(s, "',' or '}' is expected");
+    return fail(s, "expected ',' or '}'");
 }
 
 static bool word(struct parser *s, const char *text)
@@ -262,7 +262,7 @@ smurf_status smurf_json_tree(json_t **out, const char *text, size_t n, struct js
     *out = value(&s, 0);
     if (*out && peek(&s) == '\0' && s.p == s.end) return SMURF_OK;
     json_decref(*out);
-    if (*out) s.why = "there is more behind the value";
+    if (*out) s.why = "trailing data after the value";
     *out = NULL;
     *fault = (struct json_fault){s.why, (size_t)(s.p - text)};
     return s.no_memory ? SMURF_ERROR_MEMORY : SMURF_ERROR_INPUT;

@@ -85,7 +85,7 @@ static smurf_status call_dtype(struct pickle_tree *tree, struct pickle_value arg
     if (n && *code == 'O') dtype.code = 'O';
     if (!dtype.code)
         return smurf_fail(err, SMURF_ERROR_INPUT,
-                          "numpy dtype '%.*s' is not read (convert to f4, f8, i1 to i8, u1 to u8, b1 or lists)",
+                          "numpy dtype '%.*s' is not supported (convert to f4, f8, i1 to i8, u1 to u8, b1 or lists)",
                           n < 40 ? (int)n : 40, code);
     smurf_status status = smurf_pickle_node(tree, PICKLE_DTYPE, out, err);
     if (!status) tree->node[out->node].dtype = dtype;
@@ -135,7 +135,8 @@ static smurf_status read_shape(const struct pickle_tree *tree, struct pickle_val
     *dimensions = smurf_pickle_count(tree, shape);
     if (smurf_pickle_kind(tree, shape) != PICKLE_TUPLE) return damaged(err, "the shape of a numpy array");
     if (*dimensions > 2)
-        return smurf_fail(err, SMURF_ERROR_INPUT, "a numpy array has %zu dimensions (two are the most)", *dimensions);
+        return smurf_fail(err, SMURF_ERROR_INPUT, "a numpy array has %zu dimensions (at most two are supported)",
+                          *dimensions);
     side[0] = side[1] = 1;
     for (size_t i = 0; i < *dimensions; i++) {
         struct pickle_value n = smurf_pickle_item(tree, shape, i);

@@ -215,7 +215,8 @@ static smurf_status read_shared(struct walk *w, struct pickle_value dict)
     bool list = smurf_pickle_is_list(w->tree, value);
     for (size_t i = 0; i < smurf_pickle_count(w->tree, value); i++) {
         struct pickle_value name = smurf_pickle_item(w->tree, value, i);
-        if (!list || name.kind != PICKLE_TEXT || i >= TYPE_LIMIT) return wrong(w, "'type_names' is no list of texts");
+        if (!list || name.kind != PICKLE_TEXT || i >= TYPE_LIMIT)
+            return wrong(w, "'type_names' is not a list of texts");
         const char *text = smurf_pickle_text(w->tree, name, &n);
         uint32_t number = smurf_names_intern(&b->vocabulary, text, n);
         if (number == NAMES_FULL) return smurf_fail_memory(w->err);
@@ -238,7 +239,7 @@ static smurf_status read_types_declared(struct walk *w, struct pickle_value dict
         bool is = get_number(w, many ? smurf_pickle_item(w->tree, value, i) : value, &number);
         double types = is ? as_double(number) : 0;
         if (!(types >= 1 && types <= TYPE_LIMIT) || types != floor(types))
-            return wrong(w, "'dim_process' is no number of types between 1 and %d", TYPE_LIMIT);
+            return wrong(w, "'dim_process' must be a number of types between 1 and %d", TYPE_LIMIT);
         if (types > w->builder->declared) w->builder->declared = (uint32_t)types;
     }
     return status;
@@ -256,7 +257,7 @@ static smurf_status read_type(struct walk *w, struct pickle_value value)
     }
     if (!get_number(w, value, &number)) return wrong(w, "'%s' is neither a number nor a text", w->field_name[TYPE]);
     double type = as_double(number);
-    if (type != floor(type)) return wrong(w, "type %g is no whole number", type);
+    if (type != floor(type)) return wrong(w, "type %g is not a whole number", type);
     uint32_t types = w->builder->words ? 0 : w->builder->declared;
     if (types && type >= types)
         return wrong(w, "type %.0f is out of range: there are %u types, from 0 to %u", type, types, types - 1);
@@ -275,10 +276,10 @@ static smurf_status read_time(struct walk *w, const struct events *e, size_t i, 
 {
     struct pickle_value value, time, gap;
     bool timed = cell(w, e, i, TIME, &value);
-    if (timed && !get_number(w, value, &time)) return wrong(w, "'%s' is no number", w->field_name[TIME]);
+    if (timed && !get_number(w, value, &time)) return wrong(w, "'%s' is not a number", w->field_name[TIME]);
     bool gapped = cell(w, e, i, GAP, &value) && get_number(w, value, &gap);
     if (!timed && !gapped)
-        return wrong(w, "an event has neither '%s' nor '%s' (use --time NAME where it is called otherwise)",
+        return wrong(w, "an event has neither '%s' nor '%s' (use --time NAME if it has another name)",
                      w->field_name[TIME], w->field_name[GAP]);
     if (!timed) {
         smurf_status status = add_gap(w, clock, gap);
@@ -302,7 +303,7 @@ static smurf_status read_event(struct walk *w, const struct events *e, size_t i,
     if (status) return status;
     if (w->untyped) return smurf_builder_type(w->builder, 0, w->err);
     if (!cell(w, e, i, TYPE, &type))
-        return wrong(w, "an event has no '%s' (use --type NAME where it is called otherwise)", w->field_name[TYPE]);
+        return wrong(w, "an event has no '%s' (use --type NAME if it has another name)", w->field_name[TYPE]);
     return read_type(w, type);
 }
 
@@ -361,18 +362,17 @@ static smurf_status set_columns(struct walk *w, struct events *e)
     e->columns = true;
     for (int f = 0; f < FIELDS; f++) {
         if (!e->has[f]) continue;
-        if (!smurf_pickle_is_list(w->tree, e->column[f])) return wrong(w, "'%s' is no list", w->field_name[f]);
+        if (!smurf_pickle_is_list(w->tree, e->column[f])) return wrong(w, "'%s' is not a list", w->field_name[f]);
         size_t count = smurf_pickle_count(w->tree, e->column[f]);
         if (known && count != e->count)
-            return wrong(w, "'%s' has %zu entries where the field before it has %zu", w->field_name[f], count,
-                         e->count);
+            return wrong(w, "'%s' has %zu entries, but the field before it has %zu", w->field_name[f], count, e->count);
         e->count = count;
         known = true;
     }
     return SMURF_OK;
 }
 
-/* Sequence i of a list. Its own properties take precedence over `about`. */
+/* Sequence i of a list. `about` describes a list of events; a dictionary describes itself. */
 static smurf_status read_any_sequence(struct walk *w, struct pickle_value value, struct pickle_value about, size_t i)
 {
     struct events e = {.about = about, .index = i};
@@ -498,7 +498,7 @@ static smurf_status read_root(struct walk *w, const char *key)
 {
     struct pickle_value root = w->tree->root, set = root;
     if (smurf_pickle_kind(w->tree, root) != PICKLE_DICT) {
-        if (key) return wrong(w, "there is no '%s': the file is no dictionary (leave --key out)", key);
+        if (key) return wrong(w, "there is no '%s': the file is not a dictionary (leave --key out)", key);
         return read_set(w, root, root);
     }
     smurf_status status = read_shared(w, root);
@@ -514,15 +514,15 @@ static smurf_status remark(struct walk *w, struct source *source)
     if (d->events)
         status = smurf_builder_remark(w->builder, w->err,
                                       "'%s' disagrees with the differences of '%s' at %zu event%s of %zu "
-                                      "sequence%s (first: sequence %zu, event %zu); '%s' was taken",
+                                      "sequence%s (first: sequence %zu, event %zu); '%s' was used",
                                       w->field_name[GAP], w->field_name[TIME], d->events, d->events == 1 ? "" : "s",
                                       d->sequences, d->sequences == 1 ? "" : "s", d->sequence, d->event,
                                       w->field_name[TIME]);
     if (!status) status = smurf_source_fill(source, 1, w->err);
     if (!status && source->p < source->end)
-        status = smurf_builder_remark(w->builder, w->err,
-                                      "there is more behind the pickle's end at byte %llu; it was not read",
-                                      (unsigned long long)smurf_source_offset(source));
+        status =
+            smurf_builder_remark(w->builder, w->err, "data after the end of the pickle, at byte %llu, was not read",
+                                 (unsigned long long)smurf_source_offset(source));
     return status;
 }
 

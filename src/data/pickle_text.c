@@ -14,7 +14,7 @@ smurf_status smurf_pickle_from_decimal(const char *text, size_t n, int64_t *out,
     errno = 0;
     long long value = strtoll(text, &end, 10);
     if (n == 0 || end != text + n)
-        return smurf_fail(err, SMURF_ERROR_INPUT, "'%.*s' is no integer", n < 40 ? (int)n : 40, text);
+        return smurf_fail(err, SMURF_ERROR_INPUT, "'%.*s' is not an integer", n < 40 ? (int)n : 40, text);
     if (errno == ERANGE) return smurf_fail(err, SMURF_ERROR_INPUT, "an integer beyond 64 bits");
     *out = value;
     return SMURF_OK;
@@ -32,7 +32,7 @@ smurf_status smurf_pickle_from_float(const char *text, size_t n, double *out, sm
     else if (n == 4 && memcmp(text, "-inf", 4) == 0)
         *out = -(double)INFINITY;
     else
-        return smurf_fail(err, SMURF_ERROR_INPUT, "'%.*s' is no number", n < 40 ? (int)n : 40, text);
+        return smurf_fail(err, SMURF_ERROR_INPUT, "'%.*s' is not a number", n < 40 ? (int)n : 40, text);
     return SMURF_OK;
 }
 

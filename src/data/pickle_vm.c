@@ -335,7 +335,8 @@ static smurf_status add_to(struct vm *vm, size_t from, enum pickle_kind kind)
 {
     size_t floor = vm->marks ? vm->mark[vm->marks - 1] : 0;
     if (from <= floor || smurf_pickle_kind(vm->tree, vm->stack[from - 1]) != kind)
-        return smurf_fail(vm->err, SMURF_ERROR_INPUT, "items are added to what is no %s: the pickle is damaged",
+        return smurf_fail(vm->err, SMURF_ERROR_INPUT,
+                          "items are added to something that is not a %s: the pickle is damaged",
                           kind == PICKLE_DICT ? "dictionary" : "list");
     smurf_status status = kind == PICKLE_DICT ? pair_up(vm, from) : SMURF_OK;
     if (!status)
@@ -549,7 +550,7 @@ static smurf_status step(struct vm *vm)
     if (run != do_put && run != do_memoize && run != do_reduce) vm->fresh = 0;
     if (run) return run(vm);
     if (!opcodes[code].name)
-        return smurf_fail(vm->err, SMURF_ERROR_INPUT, "0x%02x is no pickle opcode (is this a pickle?)", code);
+        return smurf_fail(vm->err, SMURF_ERROR_INPUT, "0x%02x is not a pickle opcode (is this a pickle?)", code);
     return smurf_fail(vm->err, SMURF_ERROR_INPUT,
                       "pickle opcode %s (0x%02x) makes more than data; nothing was executed "
                       "(save plain lists, dictionaries, numbers and numpy arrays instead)",

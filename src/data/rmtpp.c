@@ -55,7 +55,7 @@ static bool next_token(struct line *line, const char **text, size_t *n, smurf_st
     const char *p = source->p;
     while (p < source->end && *p != ' ' && *p != '\t' && *p != '\r' && *p != '\n') p++;
     if (p - source->p >= AHEAD) {
-        *status = smurf_source_fail(source, err, "a word of %d characters or more where a number belongs", AHEAD);
+        *status = smurf_source_fail(source, err, "a word of %d characters or more instead of a number", AHEAD);
         return false;
     }
     *text = source->p;

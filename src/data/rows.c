@@ -110,7 +110,7 @@ smurf_status smurf_rows_window(struct rows *rows, const struct decimal *start, c
     struct sequence_info info = rows->sequence[rows->current].info;
     if ((start && !smurf_decimal_offset(start, info.origin, &info.start)) ||
         (end && !smurf_decimal_offset(end, info.origin, &info.end)))
-        return smurf_fail(err, SMURF_ERROR_INPUT, "the window of observation is too far from the events");
+        return smurf_fail(err, SMURF_ERROR_INPUT, "the observation window is too far from the events");
     double time = rows->builder->time[rows->builder->times - 1];
     if (info.start > time || info.end < time)
         return smurf_fail(err, SMURF_ERROR_INPUT,

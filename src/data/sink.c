@@ -246,7 +246,7 @@ smurf_status smurf_sink_open(struct sink *sink, const char *path, bool gzip, smu
     }
 #else
     if (!status && gzip)
-        status = smurf_fail(err, SMURF_ERROR_UNSUPPORTED, "this build cannot write gzip: drop the .gz of '%s'", path);
+        status = smurf_fail(err, SMURF_ERROR_UNSUPPORTED, "this build cannot write gzip: drop the .gz from '%s'", path);
 #endif
     if (status) close_output(sink);
     return status;

@@ -267,7 +267,7 @@ static smurf_status cut_single(smurf_split *out, const smurf_data *data, const d
     const smurf_sequence *s = &data->sequence[0];
     if (!(share[2] > 0))
         return smurf_fail(err, SMURF_ERROR_ARGUMENT,
-                          "one sequence is cut in time, and the last share, of test, must be positive, as in "
+                          "a single sequence is cut in time: the last share, for test, must be positive, as in "
                           "8:1:1 or 8:0:2");
     size_t n1 = (size_t)((double)s->length * share[0] / total);
     size_t n2 = (size_t)((double)s->length * (share[0] + share[1]) / total);

@@ -17,7 +17,7 @@
 
 enum { ALIGN = 64, LENGTH = 8, FIRST = 1 << 20 };
 #define CUT_OFF "(the file was cut off: copy it again)"
-#define DAMAGED "(the file is damaged or no safetensors file: copy or make it again)"
+#define DAMAGED "(the file is damaged or not a safetensors file: copy or make it again)"
 
 struct input {
     const char *name;
@@ -119,7 +119,7 @@ static smurf_status parse(struct header *header, const char *text, size_t n, smu
     smurf_status status = smurf_json_tree(&header->json, text, n, &fault);
     if (status == SMURF_ERROR_MEMORY) return smurf_fail_memory(err);
     if (!status) return SMURF_OK;
-    return smurf_fail_at(err, header->name, 0, "byte %zu: the header is no JSON: %s " DAMAGED, LENGTH + fault.at,
+    return smurf_fail_at(err, header->name, 0, "byte %zu: the header is not JSON: %s " DAMAGED, LENGTH + fault.at,
                          fault.why);
 }
 
@@ -166,12 +166,12 @@ static smurf_status parse_span(const struct header *header, struct span *span, c
     size_t rank = json_array_size(json_object_get(entry, "shape"));
     if (rank > TENSOR_RANK)
         return smurf_fail_at(err, file, 0,
-                             "in the header: tensor '%.200s' has %zu dimensions, where %d can be read "
+                             "in the header: tensor '%.200s' has %zu dimensions, but at most %d are supported "
                              "(reshape it)",
                              name, rank, TENSOR_RANK);
     if (!get_type(type, &span->tensor.type))
         return smurf_fail_at(err, file, 0,
-                             "in the header: tensor '%.200s' is of type '%.40s', which is not known here "
+                             "in the header: tensor '%.200s' is of type '%.40s', which is not supported "
                              "(convert it to F32)",
                              name, type);
     span->tensor.name = name;
@@ -235,7 +235,7 @@ static smurf_status keep_texts(struct tensor_file *file, const json_t *header, s
     json_t *texts = json_object_get(header, "__metadata__");
     if (!texts) return SMURF_OK;
     if (!json_is_object(texts))
-        return smurf_fail_at(err, file->name, 0, "in the header: \"__metadata__\" is no object " DAMAGED);
+        return smurf_fail_at(err, file->name, 0, "in the header: \"__metadata__\" is not an object " DAMAGED);
     struct tensor_text *text = smurf_arena_alloc(&file->arena, json_object_size(texts) * sizeof *text);
     if (!text) return smurf_fail_memory(err);
     file->text = text;
@@ -243,9 +243,9 @@ static smurf_status keep_texts(struct tensor_file *file, const json_t *header, s
         const char *key = json_object_iter_key(it);
         const json_t *value = json_object_iter_value(it);
         if (!json_is_string(value))
-            return smurf_fail_at(err, file->name, 0,
-                                 "in the header: '%.200s' of \"__metadata__\" is no text (put the value in quotes)",
-                                 key);
+            return smurf_fail_at(
+                err, file->name, 0,
+                "in the header: '%.200s' of \"__metadata__\" is not a string (put the value in quotes)", key);
         text->key = keep_text(file, key);
         text->value = keep_text(file, json_string_value(value));
         if (!text->key || !text->value) return smurf_fail_memory(err);
@@ -311,7 +311,7 @@ static smurf_status load(struct tensor_file *file, struct input *in, smurf_error
     }
     status = take(in, &extra, 1, &got, err);
     if (!status && got)
-        status = smurf_fail_at(err, in->name, 0, "byte %zu: there is more behind the last tensor " DAMAGED,
+        status = smurf_fail_at(err, in->name, 0, "byte %zu: trailing data after the last tensor " DAMAGED,
                                header.size + need);
     if (!status) status = keep_tensors(file, &header, err);
 done:

@@ -17,7 +17,7 @@ static smurf_status add(json_t *object, const char *what, const char *key, json_
         status = smurf_fail(err, SMURF_ERROR_ARGUMENT, "the %s '%.200s' cannot be written: it must be UTF-8", what,
                             key ? key : "");
     else if (json_object_get(object, key))
-        status = smurf_fail(err, SMURF_ERROR_ARGUMENT, "the %s '%.200s' is there twice", what, key);
+        status = smurf_fail(err, SMURF_ERROR_ARGUMENT, "the %s '%.200s' is given twice", what, key);
     else if (!value || json_object_set(object, key, value) != 0)
         status = smurf_fail_memory(err);
     json_decref(value);
