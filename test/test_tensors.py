@@ -191,7 +191,7 @@ class Tensors(unittest.TestCase):
         self.assertEqual(unpack(done.stdout), unpack(blob))
         done = subprocess.run([PROGRAM, "copy", "-", "-"], input=blob + b"x", capture_output=True)
         self.assertEqual((done.returncode, done.stdout), (1, b""))
-        self.assertIn(b"standard input: byte %d: there is more" % len(blob), done.stderr)
+        self.assertIn(b"standard input: byte %d: trailing data" % len(blob), done.stderr)
 
 
 if __name__ == "__main__":

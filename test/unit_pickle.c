@@ -248,7 +248,7 @@ static void numpy_arrays(void **state)
     expect_time(B(ARRAY("I1\n", "i2", ">", "I00\n", "C\2\0\5")), 5);
     expect_time(B(ARRAY("I1\n", "i2", "<", "I01\n", "C\2\5\0")), 5); /* Fortran order makes no difference */
     expect_time(B("cnumpy.core.numeric\n_frombuffer\n(\x96\2\0\0\0\0\0\0\0\5\0" DTYPE("i2", "<") "(I1\ntS'C'\ntR"), 5);
-    expect_time_error(B(ARRAY("I2\n", "i2", "<", "I00\n", "C\4\5\0\5\0")), "is no number");
+    expect_time_error(B(ARRAY("I2\n", "i2", "<", "I00\n", "C\4\5\0\5\0")), "is not a number");
     expect_time_error(B(ARRAY("I2\n", "i2", "<", "I00\n", "C\2\5\0")), "the data of a numpy array is not as");
     expect_time_error(B(ARRAY("I-1\n", "i2", "<", "I00\n", "C\0")), "the shape of a numpy array");
     expect_time_error(B(ARRAY("I1\nI1\nI1\n", "i2", "<", "I00\n", "C\2\5\0")), "has 3 dimensions");

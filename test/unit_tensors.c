@@ -313,7 +313,7 @@ static void broken_headers(void **state)
         {"{\"a\":" ENTRY("U8", "[1]", "0", "99999999999999999999") "}", 1, "the header is not JSON"},
         {"{\"a\":" ENTRY("F99", "[1]", "0", "1") "}", 1, "tensor 'a' is of type 'F99'"},
         {"{\"a\":" ENTRY("", "[1]", "0", "1") "}", 1, "tensor 'a' is of type ''"},
-        {"{\"a\":" ENTRY("U8", "[1,1,1,1,1,1,1,1,1]", "0", "1") "}", 1, "tensor 'a' has 9 dimensions, where 8"},
+        {"{\"a\":" ENTRY("U8", "[1,1,1,1,1,1,1,1,1]", "0", "1") "}", 1, "tensor 'a' has 9 dimensions, but at most 8"},
         {"{\"a\":" ENTRY("F64", "[4294967296,4294967296]", "0", "0") "}", 0, "tensor 'a' is too large"},
         {"{\"a\":" ENTRY("F64", "[2305843009213693952]", "0", "0") "}", 0, "tensor 'a' is too large"},
         {"{\"a\":" ENTRY("F32", "[2]", "0", "4") "}", 4,
