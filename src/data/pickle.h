@@ -134,7 +134,7 @@ smurf_status smurf_pickle_build(struct pickle_tree *tree, struct pickle_value ob
 
 /* ---- Looking --------------------------------------------------------------------------------- */
 
-/* The kind of a value, or of its node where it is one. */
+/* The kind of a value, or of its node if it is one. */
 enum pickle_kind smurf_pickle_kind(const struct pickle_tree *tree, struct pickle_value value);
 /* A list, a tuple or an array. */
 bool smurf_pickle_is_list(const struct pickle_tree *tree, struct pickle_value value);

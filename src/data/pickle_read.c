@@ -169,7 +169,7 @@ static smurf_status tell_time(struct walk *w, struct clock *clock, struct pickle
     return SMURF_OK;
 }
 
-/* sum += gap, exactly where both are integers. */
+/* sum += gap, exactly if both are integers. */
 static smurf_status add_gap(struct walk *w, struct clock *clock, struct pickle_value gap)
 {
     struct pickle_value *sum = &clock->sum;
