@@ -124,10 +124,10 @@ class Plain(Case):
     def test_errors_say_where(self):
         good = as_events(SEQUENCES)
         for change, text in (({"time_since_start": float("nan")}, "sequence 1: event 2: the time is not finite"),
-                             ({"time_since_start": "x"}, "sequence 1: event 2: 'time_since_start' is no number"),
+                             ({"time_since_start": "x"}, "sequence 1: event 2: 'time_since_start' is not a number"),
                              ({"type_event": 3}, "sequence 1: event 2: type 3 is out of range"),
                              ({"type_event": -1}, "sequence 1: event 2: type -1 is out of range"),
-                             ({"type_event": 0.5}, "sequence 1: event 2: type 0.5 is no whole number"),
+                             ({"type_event": 0.5}, "sequence 1: event 2: type 0.5 is not a whole number"),
                              ({"time_since_start": 9.5}, "event 3: time 2.25 is before the previous event 9.5")):
             bad = [[dict(e) for e in s] for s in good]
             bad[0][1].update(change)
@@ -210,8 +210,8 @@ class Numpy(Case):
             self.check({"dim_process": 3, "train": square}, protocol, [SEQUENCES[0]] * 2)
 
     def test_other_dtypes_are_named(self):
-        self.refused([{"times": numpy.array([1], "f2"), "types": [0]}], 4, "numpy dtype 'f2' is not read")
-        self.refused([{"times": numpy.array([1], "M8[s]"), "types": [0]}], 4, "numpy dtype 'M8' is not read")
+        self.refused([{"times": numpy.array([1], "f2"), "types": [0]}], 4, "numpy dtype 'f2' is not supported")
+        self.refused([{"times": numpy.array([1], "M8[s]"), "types": [0]}], 4, "numpy dtype 'M8' is not supported")
 
 
 class Writing(Case):

@@ -156,13 +156,13 @@ class Tensors(unittest.TestCase):
     def test_damage_is_told_and_the_old_file_stays(self):
         good = self.copy(pack({"a": ("U8", [1], b"x")}))
         for blob, told in [
-                (pack({"a": ("U8", [1], b"x")}) + b"y", "there is more behind the last tensor"),
+                (pack({"a": ("U8", [1], b"x")}) + b"y", "trailing data after the last tensor"),
                 (pack({"a": ("U8", [2], b"x")}), "tensor 'a' has 1 bytes, but its type and shape make 2"),
                 (pack({"a": ("F8", [1], b"x")}), "tensor 'a' is of type 'F8'"),
                 (pack({"": ("U8", [1], b"x")}), "needs a name"),
                 (pack({"a\x1b[31m": ("U8", [2], b"x")}), "tensor 'a?[31m'"),
-                (pack({}, {"k": 1}), "'k' of \"__metadata__\" is no text"),
-                (b"PK\x03\x04 a model of another kind", "no safetensors file"),
+                (pack({}, {"k": 1}), "'k' of \"__metadata__\" is not a string"),
+                (b"PK\x03\x04 a model of another kind", "not a safetensors file"),
                 (struct.pack("<Q", 2) + b"[]", "does not start with '{'")]:
             done = self.run_copy(blob)
             self.assertEqual(done.returncode, 1)
@@ -191,7 +191,7 @@ class Tensors(unittest.TestCase):
         self.assertEqual(unpack(done.stdout), unpack(blob))
         done = subprocess.run([PROGRAM, "copy", "-", "-"], input=blob + b"x", capture_output=True)
         self.assertEqual((done.returncode, done.stdout), (1, b""))
-        self.assertIn(b"standard input: byte %d: there is more" % len(blob), done.stderr)
+        self.assertIn(b"standard input: byte %d: trailing data" % len(blob), done.stderr)
 
 
 if __name__ == "__main__":

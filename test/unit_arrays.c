@@ -203,7 +203,7 @@ static void wrong_events(void **state)
     a.end = (double[]){NAN, 5.5};
     refuse(&a, SMURF_ERROR_INPUT, "sequence 1: the end of observation is before the last event");
     a.end = (double[]){1e30, NAN};
-    refuse(&a, SMURF_ERROR_INPUT, "sequence 0: the window of observation is too far from the events");
+    refuse(&a, SMURF_ERROR_INPUT, "sequence 0: the observation window is too far from the events");
     a.end = NULL;
     a.time = NULL;
     a.ticks = (int64_t[]){1, 2, 5, INT64_MIN};
@@ -256,7 +256,7 @@ static void wrong_arguments(void **state)
     refuse(&a, SMURF_ERROR_ARGUMENT, "type_name[1] is NULL");
     a.type_name = NULL;
     a.types = (1 << 24) + 1;
-    refuse(&a, SMURF_ERROR_ARGUMENT, "there may be 16777216");
+    refuse(&a, SMURF_ERROR_ARGUMENT, "at most 16777216 are allowed");
     a.types = 0;
     a.is_calendar = 1;
     a.unit = "h";

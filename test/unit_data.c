@@ -162,8 +162,8 @@ static void json_long_gaps(void **state)
 static void json_arrays_with_mistakes(void **state)
 {
     (void)state;
-    refuse("{\"times\":[1,2,]}", "memory.x:1:|times, entry 3: |a comma stands before ']'");
-    refuse("\n{\"times\":[1, 2, ]}", "memory.x:2:|times, entry 3: |a comma stands before ']'");
+    refuse("{\"times\":[1,2,]}", "memory.x:1:|times, entry 3: |trailing comma before ']'");
+    refuse("\n{\"times\":[1, 2, ]}", "memory.x:2:|times, entry 3: |trailing comma before ']'");
     refuse("{\"times\":[1,2,,3]}", "times, entry 3: |expected a number but found ','");
     refuse("{\"times\":[1,2 3]}", "times, entry 3: |expected ',' or ']' but found '3'");
     refuse("{\"times\":[1,2,03,4]}", "times, entry 3: |expected a number but found '0'");
@@ -172,9 +172,9 @@ static void json_arrays_with_mistakes(void **state)
     refuse("{\"times\":[1,2,3", "times, entry 4: |the file ends inside a value");
     refuse("{\"times\":[1,2,", "times, entry 3: |the end of the file");
     refuse("{\"times\":[1,2,9007199254740992,4]}", "times, entry 3: |2^53 or more");
-    refuse("{\"time_since_last_event\":[0,1,]}", "time_since_last_event, entry 3: |a comma stands before ']'");
+    refuse("{\"time_since_last_event\":[0,1,]}", "time_since_last_event, entry 3: |trailing comma before ']'");
     refuse("{\"time_since_last_event\":[0,1,\"2\",3]}", "time_since_last_event, entry 3: |expected a number");
-    refuse("{\"times\":[1,2,3,4],\"types\":[1,2,]}", "types, entry 3: |a comma stands before ']'");
+    refuse("{\"times\":[1,2,3,4],\"types\":[1,2,]}", "types, entry 3: |trailing comma before ']'");
     refuse("{\"times\":[1,2,3,4],\"types\":[1,2,01,4]}", "types, entry 3: |expected a number but found '0'");
     refuse("{\"times\":[1,2,3,4],\"types\":[1,2,-3,4]}", "types, entry 3: |type -3 is out of range");
     refuse("{\"times\":[1,2,3,4],\"types\":[1,2,16777216,4]}", "types, entry 3: |type 16777216 is out of range");

@@ -195,7 +195,7 @@ static void what_cannot_be_written(void **state)
     expect_refusal((struct tensor){"", TENSOR_U8, 0, {0}, some_bytes}, "name ''");
     expect_refusal((struct tensor){NULL, TENSOR_U8, 0, {0}, some_bytes}, "name ''");
     expect_refusal((struct tensor){"__metadata__", TENSOR_U8, 0, {0}, some_bytes}, "name '__metadata__'");
-    expect_refusal((struct tensor){"twice", TENSOR_U8, 0, {0}, some_bytes}, "'twice' is there twice");
+    expect_refusal((struct tensor){"twice", TENSOR_U8, 0, {0}, some_bytes}, "'twice' is given twice");
     expect_refusal((struct tensor){"\xff", TENSOR_U8, 0, {0}, some_bytes}, "must be UTF-8");
     expect_refusal((struct tensor){"t", TENSOR_U8, 1, {1}, NULL}, "'t' has no data");
     expect_refusal((struct tensor){"t", TENSOR_U8, 9, {1}, some_bytes}, "this type and shape");
@@ -205,7 +205,7 @@ static void what_cannot_be_written(void **state)
     expect_refusal((struct tensor){"t", TENSOR_U8, 2, {0, SIZE_MAX}, some_bytes}, "this type and shape");
     expect_refusal((struct tensor){"t", TENSOR_U8, 1, {PTRDIFF_MAX}, some_bytes}, "this type and shape");
     const struct tensor_text wrong[][2] = {{{"a", "1"}, {"a", "2"}}, {{"a", "\xff"}, {0}}, {{"\xc3", ""}, {0}}};
-    const char *const told[] = {"'a' is there twice", "text of 'a'", "must be UTF-8"};
+    const char *const told[] = {"'a' is given twice", "text of 'a'", "must be UTF-8"};
     for (int i = 0; i < 3; i++) {
         assert_int_equal(smurf_tensors_write(in_folder("refused"), NULL, 0, wrong[i], 2, &err), SMURF_ERROR_ARGUMENT);
         expect_message(&err, told[i]);
@@ -289,12 +289,12 @@ static void broken_headers(void **state)
         {"", 0, "x: byte 8: the header does not start with '{'"},
         {"[]", 0, "byte 8: the header does not start with '{'"},
         {" {}", 0, "byte 8: the header does not start with '{'"},
-        {"{", 0, "x: byte 9: the header is no JSON"},
-        {"{}x", 0, "the header is no JSON"},
-        {"{}", 1, "x: byte 10: there is more behind the last tensor"},
+        {"{", 0, "x: byte 9: the header is not JSON"},
+        {"{}x", 0, "the header is not JSON"},
+        {"{}", 1, "x: byte 10: trailing data after the last tensor"},
         {"{\"a\":1,\"a\":1}", 0, "duplicate"},
-        {"{\"\xff\":1}", 0, "the header is no JSON"},
-        {"{\"a\\u0000\":1}", 0, "the header is no JSON"},
+        {"{\"\xff\":1}", 0, "the header is not JSON"},
+        {"{\"a\\u0000\":1}", 0, "the header is not JSON"},
         {"{\"a\":1}", 0, "tensor 'a' needs a name, a dtype"},
         {"{\"a\":{}}", 0, "tensor 'a' needs"},
         {"{\"a\":null}", 0, "tensor 'a' needs"},
@@ -310,10 +310,10 @@ static void broken_headers(void **state)
         {"{\"a\":" ENTRY("U8", "[1]", "-1", "0") "}", 1, "tensor 'a' needs"},
         {"{\"a\":" ENTRY("U8", "[1]", "1", "0") "}", 1, "tensor 'a' needs"},
         {"{\"a\":" ENTRY("U8", "[1]", "0", "true") "}", 1, "tensor 'a' needs"},
-        {"{\"a\":" ENTRY("U8", "[1]", "0", "99999999999999999999") "}", 1, "the header is no JSON"},
+        {"{\"a\":" ENTRY("U8", "[1]", "0", "99999999999999999999") "}", 1, "the header is not JSON"},
         {"{\"a\":" ENTRY("F99", "[1]", "0", "1") "}", 1, "tensor 'a' is of type 'F99'"},
         {"{\"a\":" ENTRY("", "[1]", "0", "1") "}", 1, "tensor 'a' is of type ''"},
-        {"{\"a\":" ENTRY("U8", "[1,1,1,1,1,1,1,1,1]", "0", "1") "}", 1, "tensor 'a' has 9 dimensions, where 8"},
+        {"{\"a\":" ENTRY("U8", "[1,1,1,1,1,1,1,1,1]", "0", "1") "}", 1, "tensor 'a' has 9 dimensions, but at most 8"},
         {"{\"a\":" ENTRY("F64", "[4294967296,4294967296]", "0", "0") "}", 0, "tensor 'a' is too large"},
         {"{\"a\":" ENTRY("F64", "[2305843009213693952]", "0", "0") "}", 0, "tensor 'a' is too large"},
         {"{\"a\":" ENTRY("F32", "[2]", "0", "4") "}", 4,
@@ -324,10 +324,10 @@ static void broken_headers(void **state)
         {"{\"a\":" ENTRY("U8", "[2]", "0", "2") ",\"b\":" ENTRY("U8", "[2]", "3", "5") "}", 5,
          "byte 115: 1 bytes before tensor 'b' belong to none"},
         {"{\"a\":" ENTRY("U8", "[2]", "0", "2") "}", 1, "x: the file ends after 62 of 63 bytes, in tensor 'a'"},
-        {"{\"a\":" ENTRY("U8", "[2]", "0", "2") "}", 3, "x: byte 63: there is more behind the last tensor"},
+        {"{\"a\":" ENTRY("U8", "[2]", "0", "2") "}", 3, "x: byte 63: trailing data after the last tensor"},
         {"{\"a\":" ENTRY("U8", "[9223372036854775807]", "0", "9223372036854775807") "}", 3, "ends after 100 of"},
-        {"{\"__metadata__\":[]}", 0, "\"__metadata__\" is no object"},
-        {"{\"__metadata__\":{\"k\":1}}", 0, "'k' of \"__metadata__\" is no text"},
+        {"{\"__metadata__\":[]}", 0, "\"__metadata__\" is not an object"},
+        {"{\"__metadata__\":{\"k\":1}}", 0, "'k' of \"__metadata__\" is not a string"},
         {"{\"__metadata__\":{\"k\":\"a\",\"k\":\"b\"}}", 0, "duplicate"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

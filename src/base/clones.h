@@ -1,13 +1,12 @@
 /*
- * clones.h - hot loops compiled for several generations of x86-64, chosen when the program starts.
+ * clones.h - hot loops compiled for several x86-64 levels; the copy to run is chosen at program start.
  *
- * OP_CLONES before a static function makes one copy for AVX-512, one for AVX2 with FMA and one for any
- * x86-64; helpers that it calls must be inlined into it to be copied along. Static, because copied functions
- * with external linkage would be exported whatever their visibility; without parallel regions of OpenMP, whose bodies are
- * not copied. The levels are those of the x86-64 psABI: named processors ("haswell") would match that maker's
- * models only. Empty where the compiler or the C library cannot do it, and under sanitizers, whose runtime is
- * not yet up when the choice is made. A file that defines OP_CLONES first, as nothing, is compiled once, as its flags
- * say.
+ * OP_CLONES before a static function makes one copy for AVX-512, one for AVX2 with FMA and one for any x86-64. Helpers
+ * are copied only if they are inlined. The function must be static, because clones with external linkage are exported
+ * whatever their visibility, and must not contain OpenMP parallel regions, whose bodies are not cloned. The levels are
+ * those of the x86-64 psABI: a processor name ("haswell") would match that vendor's models only. Empty if the compiler
+ * or the C library does not support it, and under sanitizers, whose runtime is not initialised when the choice is made.
+ * A file that defines OP_CLONES as empty before including this is compiled once, with its own flags.
  */
 #ifndef SMURF_BASE_CLONES_H
 #define SMURF_BASE_CLONES_H

@@ -1,4 +1,4 @@
-/* error.c - see error.h. Touches nothing but the caller's smurf_error. */
+/* error.c - see error.h. Touches only the caller's smurf_error. */
 #include "base/error.h"
 
 #include <ctype.h>
@@ -7,14 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Control characters of quoted input would break the line. */
+/* Control characters in quoted input would break the line. */
 static void make_plain(char *text)
 {
     for (char *c = text; *c; c++)
         if (iscntrl((unsigned char)*c)) *c = '?';
 }
 
-/* Of a long name the tail tells more than the head. */
+/* A long name keeps its tail, which says more than its head. */
 void smurf_error_about(smurf_error *err, const char *file, uint64_t line)
 {
     size_t n = strlen(file), room = sizeof err->file - 1;
@@ -46,7 +46,7 @@ smurf_status smurf_fail(smurf_error *err, smurf_status status, const char *forma
 smurf_status smurf_fail_errno(smurf_error *err, const char *doing, const char *path, int code)
 {
     char room[128], why[128];
-    snprintf(why, sizeof why, "%s", strerror_r(code, room, sizeof room)); /* GNU's, which returns the text */
+    snprintf(why, sizeof why, "%s", strerror_r(code, room, sizeof room)); /* GNU version: returns the text */
     why[0] = (char)tolower((unsigned char)why[0]);
     smurf_fail(err, SMURF_ERROR_IO, "cannot %s '%.800s': %s", doing, path, why);
     smurf_error_about(err, path, 0);

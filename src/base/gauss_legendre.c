@@ -1,4 +1,4 @@
-/* gauss_legendre.c - see gauss_legendre.h. By Newton's method on the Legendre polynomials. */
+/* gauss_legendre.c - see gauss_legendre.h. Newton's method on the Legendre polynomials. */
 #include "base/gauss_legendre.h"
 
 #include <math.h>

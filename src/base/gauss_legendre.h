@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* node and weight (n), nodes rising; the weights' sum is 1. */
+/* node and weight (n), nodes ascending; the weights sum to 1. */
 void smurf_gauss_legendre(size_t n, double *node, double *weight);
 
 #endif

@@ -11,11 +11,11 @@ enum { ALIGN = 64, FIRST = 1024, BLOCK = 64 * 1024 };
 
 struct arena_block {
     struct arena_block *next;
-    size_t size, used; /* of the bytes behind this header */
+    size_t size, used; /* of bytes[] */
     _Alignas(ALIGN) unsigned char bytes[];
 };
 
-/* n bytes at a multiple of align, a power of two up to ALIGN. */
+/* n bytes aligned to align, a power of two up to ALIGN. */
 static void *take(struct arena *arena, size_t n, size_t align)
 {
     struct arena_block *block = arena->head;
@@ -64,7 +64,7 @@ bool smurf_grow(void *array, size_t *capacity, size_t need, size_t size)
     if (room < need) room = need;
     if (room < 16) room = 16;
     if (room > SIZE_MAX / 2 / size) return false;
-    void *old, *moved; /* copied bytewise: the caller's pointer has a type of its own */
+    void *old, *moved; /* copied bytewise: the caller's pointer has its own type */
     memcpy(&old, array, sizeof old);
     moved = realloc(old, room * size);
     if (!moved) return false;

@@ -12,7 +12,7 @@ smurf_status smurf_progress_tell(struct progress *progress, double done, smurf_e
 
 /* ---- Leaving early --------------------------------------------------------------------------- */
 
-static const double period = 0.05; /* seconds between two calls of the callback */
+static const double period = 0.05; /* seconds between callback calls */
 
 static double now(void)
 {

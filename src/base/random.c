@@ -1,4 +1,4 @@
-/* random.c - see random.h. The generator is Random123's; only the draws are ours. */
+/* random.c - see random.h. The generator is Random123's; only the distributions are implemented here. */
 #include "base/random.h"
 
 #include <Random123/philox.h>
@@ -46,7 +46,7 @@ double smurf_random_normal(struct random *random)
     return radius * cos(two_pi * smurf_random_uniform(random));
 }
 
-/* Lemire's multiplication, with rejection of the short first interval. */
+/* Lemire's multiplication method, rejecting the short first interval. */
 uint64_t smurf_random_below(struct random *random, uint64_t n)
 {
     uint64_t reject = -n % n;

@@ -1,9 +1,9 @@
 /*
  * random.h - random numbers as a function of (seed, stream, counter).
  *
- * Philox4x32-10 of Random123: each (seed, stream, counter) gives four independent 32-bit words, the same
- * on every machine, thread and run. `struct random` walks the counter of one stream; draws made elsewhere
- * cannot change its results. One stream may be cut into places by starting counters far apart.
+ * Philox4x32-10 from Random123: each (seed, stream, counter) gives four independent 32-bit words, the same on every
+ * machine, thread and run. `struct random` walks the counter of one stream; draws made elsewhere do not affect its
+ * results. One stream can be divided by starting counters far apart.
  */
 #ifndef SMURF_BASE_RANDOM_H
 #define SMURF_BASE_RANDOM_H
@@ -20,9 +20,9 @@ static inline double smurf_random_unit(uint64_t bits)
 }
 
 struct random {
-    uint64_t seed, stream, counter; /* counter: next block to make */
+    uint64_t seed, stream, counter; /* counter: next block to generate */
     uint32_t word[4];
-    unsigned left; /* words of the current block not yet used, in pairs */
+    unsigned left; /* unused words of the current block, in pairs */
 };
 
 /* Starts at the first block of (seed, stream). */

@@ -1,5 +1,5 @@
 /*
- * sort.h - numbers in order.
+ * sort.h - sorting numbers.
  */
 #ifndef SMURF_BASE_SORT_H
 #define SMURF_BASE_SORT_H

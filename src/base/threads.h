@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-/* For `work` independent pieces of work, where `wanted` threads were asked for; 0: all cores that OpenMP may use. At
-   least 1, and no more than 256 or than there is work for. */
+/* The number of threads for `work` independent items when `wanted` threads are requested (0: all cores OpenMP may use).
+   At least 1, at most 256 and at most `work`. */
 int smurf_threads(int wanted, size_t work);
 
 #endif

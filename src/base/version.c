@@ -1,4 +1,4 @@
-/* version.c - what this library is and what was built into it. */
+/* version.c - library version and build features. */
 #include "smurf_lab.h"
 
 #include "config.h"

@@ -1,7 +1,7 @@
 /*
- * workspace.h - pieces taken one after the other out of one block of memory, each on a cache line of its own.
+ * workspace.h - consecutive cache-line-aligned pieces of one block of memory.
  *
- * Without a block the pieces are NULL and are only counted: the same function lays memory out and tells its size.
+ * Without a block the pieces are NULL and only counted, so the same function computes the size and the layout.
  */
 #ifndef SMURF_BASE_WORKSPACE_H
 #define SMURF_BASE_WORKSPACE_H

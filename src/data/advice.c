@@ -1,4 +1,4 @@
-/* advice.c - see advice.h. One function a subject; each says what is the matter and what to do. */
+/* advice.c - see advice.h. One function per subject; each states the problem and what to do about it. */
 #include "data/advice.h"
 
 #include "base/error.h"
@@ -15,9 +15,9 @@
 enum {
     TEXT = sizeof(((smurf_summary *)0)->warning[0]),
     NAMED = 4,        /* types named before "and 7 more" */
-    NAME_LENGTH = 24, /* bytes shown of a name */
+    NAME_LENGTH = 24, /* bytes of a name shown */
     LONG_SEQUENCE = 100000,
-    FEW_GAPS = 20, /* too few to speak of their distribution */
+    FEW_GAPS = 20, /* too few to describe their distribution */
 };
 
 struct advice {
@@ -27,8 +27,7 @@ struct advice {
     bool out_of_memory;
 };
 
-/* Makes text fit for one line of a terminal: no control characters, and no piece of a character at its end.
- */
+/* Makes text fit for one terminal line: no control characters, no truncated UTF-8 character at the end. */
 static void tidy(char *text)
 {
     size_t n = strlen(text), last = n;
@@ -61,7 +60,7 @@ static const char *plural(size_t n)
     return n == 1 ? "" : "s";
 }
 
-/* x to three digits with the unit behind ("1 day", "2 days"; "1 ms"); free of the locale. */
+/* x to three digits with its unit ("1 day", "2 days"; "1 ms"); locale-independent. */
 static const char *quantity(char out[NUMBER_TEXT + NAME_LENGTH], double x, const char *unit)
 {
     double digits = x > 0 ? pow(10, 2 - floor(log10(x))) : 1;
@@ -74,8 +73,7 @@ static const char *quantity(char out[NUMBER_TEXT + NAME_LENGTH], double x, const
     return out;
 }
 
-/* The names, or numbers, of the first few types that are marked: "a, b, c, d and 7 more". Returns how many
- * are marked. */
+/* The names, or numbers, of the first few marked types: "a, b, c, d and 7 more". Returns how many are marked. */
 static size_t list_types(char *out, size_t size, const smurf_data *data, const bool *marked)
 {
     size_t count = 0, used = 0;
@@ -110,7 +108,7 @@ static void on_sequences(struct advice *a)
     size_t idle = 0;
     for (size_t i = 0; i < a->data->sequences; i++) idle += a->data->sequence[i].length < 2;
     if (idle == s->sequences) {
-        warn(a, "no sequence has two events, so there is no gap to predict: is the right column taken for "
+        warn(a, "no sequence has two events, so there is no gap to predict: is the right column used for "
                 "the name "
                 "of the sequence?");
     } else if (idle > 0) {
@@ -131,9 +129,9 @@ static void on_gaps(struct advice *a)
     char text[NUMBER_TEXT + NAME_LENGTH];
     if (s->scored == 0) return;
     if (s->ties == s->scored) {
-        warn(a, "all gaps are 0, so there is no time to predict: is the right column taken for the time?");
+        warn(a, "all gaps are 0, so there is no time to predict: is the right column used for the time?");
     } else if (s->scored > 1 && longest - s->gap[0] <= 1e-9 * longest) {
-        warn(a, "every gap is %s: the time of the next event is certain and a law of it says nothing",
+        warn(a, "every gap is %s: the time of the next event is certain, so there is nothing to model",
              quantity(text, longest, a->data->unit));
     } else if (2 * s->ties > s->scored) {
         warn(a,
@@ -146,7 +144,7 @@ static void on_gaps(struct advice *a)
     }
 }
 
-/* Types that never occur, not in history either. marked: room for one flag a type. */
+/* Types that never occur, not even in the history. marked: room for one flag per type. */
 static void on_unused_types(struct advice *a, bool *marked)
 {
     const smurf_summary *s = a->s;
@@ -179,14 +177,14 @@ static void on_types(struct advice *a)
     size_t events = s->events - s->history;
     if (s->types_seen == 1 && events > 1)
         warn(a, "all events are of one type: only their times can be predicted%s",
-             s->types == 1 ? "" : "; is the right column taken for the type?");
+             s->types == 1 ? "" : "; is the right column used for the type?");
     if (s->types_seen > FEW_GAPS && events < 3 * (size_t)s->types_seen)
-        warn(a, "%u types in %zu events, so most occur once or twice: is the right column taken for the type?",
+        warn(a, "%u types in %zu events, so most occur once or twice: is the right column used for the type?",
              s->types_seen, events);
 }
 
-/* Marks the types of data that occur there but not in train: by name where both have names, else by number.
-   False when memory is out. */
+/* Marks the types that occur in data but not in train: by name if both have names, else by number. Returns false if out
+   of memory. */
 static bool mark_new_types(bool *marked, const smurf_summary *s, const smurf_data *data, const smurf_data *train)
 {
     bool *known = calloc((size_t)train->types + 1, sizeof *known), done = false;

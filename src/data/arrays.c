@@ -2,7 +2,7 @@
  * arrays.c - a data set from the caller's arrays (smurf_data_from_arrays).
  *
  * Rows with ids are grouped by a counting sort. Then every sequence is checked event by event and pushed into the
- * builder; where the caller lends arrays that need no change, the builder takes them as they are.
+ * builder; arrays that are lent and need no change are used in place.
  */
 #include "base/sized.h"
 #include "data/builder.h"
@@ -16,7 +16,7 @@
 struct input {
     smurf_arrays a; /* offset: filled in for ids and for a single sequence */
     size_t *offset; /* owned; NULL: the caller's */
-    size_t *order;  /* owned: (events) grouped by sequence; NULL: as they are */
+    size_t *order;  /* owned: (events) grouped by sequence; NULL: input order */
     struct names ids;
     bool lend;
 };
@@ -43,7 +43,7 @@ static smurf_status check_offsets(const smurf_arrays *a, smurf_error *err)
     return SMURF_OK;
 }
 
-/* Numbers the ids in order of appearance: of[i] is the sequence of event i, offset[s + 1] counts those of s. */
+/* Numbers the ids in order of appearance: of[i] is the sequence of event i, offset[s + 1] counts the events of s. */
 static smurf_status number_ids(struct input *in, uint32_t *of, smurf_error *err)
 {
     size_t room = 0;
@@ -111,7 +111,7 @@ struct stamp {
     double time;
 };
 
-/* False where it is missing. */
+/* False if missing. */
 static bool stamp_at(struct stamp *out, const smurf_arrays *a, const double *time, const int64_t *ticks, size_t i)
 {
     *out = (struct stamp){.exact = ticks != NULL};
@@ -126,7 +126,7 @@ static bool stamp_at(struct stamp *out, const smurf_arrays *a, const double *tim
     return !isnan(out->time);
 }
 
-/* The rule of smurf_decimal_origin. */
+/* Same rule as smurf_decimal_origin. */
 static bool origin_of(const struct stamp *stamp, int64_t *origin)
 {
     if (stamp->exact) return smurf_decimal_origin(&stamp->ticks, origin);
@@ -144,7 +144,7 @@ static bool offset_of(const struct stamp *stamp, int64_t origin, double *out)
     return fabs(*out) < 0x1p53;
 }
 
-/* The time of one event, relative to its sequence's origin, which the first event sets. */
+/* The time of one event relative to its sequence's origin, which the first event sets. */
 static smurf_status time_of(const smurf_arrays *a, size_t event, bool first, int64_t *origin, double *out,
                             smurf_error *err)
 {
@@ -184,7 +184,7 @@ static smurf_status take_type(const smurf_arrays *a, struct builder *b, uint32_t
     return SMURF_OK;
 }
 
-/* Checks the events of a sequence and, unless they are lent, copies them. */
+/* Checks the events of a sequence and copies them unless they are lent. */
 static smurf_status take_events(const struct input *in, struct builder *b, size_t s, int64_t *origin, smurf_error *err)
 {
     const smurf_arrays *a = &in->a;
@@ -213,7 +213,7 @@ static smurf_status take_window(const smurf_arrays *a, size_t s, struct sequence
         struct stamp stamp;
         if ((!time[i] && !ticks[i]) || !stamp_at(&stamp, a, time[i], ticks[i], s)) continue;
         if (!offset_of(&stamp, info->origin, out[i]))
-            return smurf_fail(err, SMURF_ERROR_INPUT, "the window of observation is too far from the events");
+            return smurf_fail(err, SMURF_ERROR_INPUT, "the observation window is too far from the events");
     }
     return SMURF_OK;
 }
@@ -260,7 +260,7 @@ static smurf_status check_arrays(const smurf_arrays *a, smurf_error *err)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "names, windows and first need the number of sequences");
     if (a->type_name && !a->types) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "type_name needs the number of types");
     if (a->types > TYPE_LIMIT)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "types is %u: there may be %d", a->types, TYPE_LIMIT);
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "types is %u: at most %d are allowed", a->types, TYPE_LIMIT);
     return SMURF_OK;
 }
 
@@ -279,7 +279,7 @@ static smurf_status take_type_names(const smurf_arrays *a, struct builder *b, sm
     return SMURF_OK;
 }
 
-/* Can the arrays be used as they are? Whether they are right is checked later. */
+/* Can the arrays be used in place? Their contents are checked later. */
 static bool can_lend(const struct input *in)
 {
     const smurf_arrays *a = &in->a;
@@ -294,7 +294,7 @@ static bool can_lend(const struct input *in)
     return true;
 }
 
-/* The builder does not write to what is lent. */
+/* The builder does not write to lent arrays. */
 static void *borrow(const void *array)
 {
     union {

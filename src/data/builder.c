@@ -70,7 +70,7 @@ smurf_status smurf_builder_events(struct builder *b, const double *time, const u
     return SMURF_OK;
 }
 
-/* Turns the numbers pushed so far into words: type 7 becomes "7". Only numbers that occur get a word. */
+/* Turns the numbers pushed so far into words: type 7 becomes "7". Only numbers that occur become words. */
 static smurf_status numbers_to_words(struct builder *b, smurf_error *err)
 {
     b->words = true;
@@ -132,7 +132,7 @@ smurf_status smurf_builder_type(struct builder *b, int64_t type, smurf_error *er
     return smurf_builder_index(b, (uint32_t)type, err);
 }
 
-/* A plain number without sign or leading zeros, below 10^9; -1 if it is none. */
+/* A plain number without sign or leading zeros, below 10^9; -1 if it is not one. */
 static int64_t small_number(const char *text, size_t n)
 {
     if (n == 0 || n > 9 || (n > 1 && text[0] == '0')) return -1;
@@ -149,7 +149,7 @@ smurf_status smurf_builder_type_text(struct builder *b, const char *text, size_t
     if (!b->words) {
         int64_t number = small_number(text, n);
         if (number >= 0) return smurf_builder_type(b, number, err);
-        struct decimal d; /* "-1", "3.0", "7000000000": numbers, but no types */
+        struct decimal d; /* "-1", "3.0", "7000000000": numbers, but not types */
         char copy[32];
         if (n < sizeof copy) {
             memcpy(copy, text, n);
@@ -183,7 +183,7 @@ static int by_time(const void *left, const void *right)
     return a->place < b->place ? -1 : a->place > b->place;
 }
 
-/* Sorts the n events at time, type, equal times in the order they came. */
+/* Sorts the n events in time and type; stable for equal times. */
 static smurf_status sort_events(double *time, uint32_t *type, size_t n, smurf_error *err)
 {
     struct event *event = malloc(n * sizeof *event);
@@ -220,7 +220,7 @@ static smurf_status check_order(struct builder *b, double *time, uint32_t *type,
 smurf_status smurf_builder_close(struct builder *b, const struct sequence_info *info, smurf_error *err)
 {
     if (b->times != b->types)
-        return smurf_fail(err, SMURF_ERROR_INPUT, "%zu times but %zu types: both must have one entry an event",
+        return smurf_fail(err, SMURF_ERROR_INPUT, "%zu times but %zu types: both must have one entry per event",
                           b->times - b->closed, b->types - b->closed);
     size_t n = b->times - b->closed;
     double *time = b->time ? b->time + b->closed : NULL;
@@ -235,7 +235,7 @@ smurf_status smurf_builder_close(struct builder *b, const struct sequence_info *
     if (info->end < info->start)
         return smurf_fail(err, SMURF_ERROR_INPUT, "the end of observation is before its start");
     if (isinf(info->start) || isinf(info->end))
-        return smurf_fail(err, SMURF_ERROR_INPUT, "the window of observation is not finite");
+        return smurf_fail(err, SMURF_ERROR_INPUT, "the observation window is not finite");
 
     if (!smurf_grow(&b->sequence, &b->sequence_room, b->sequences + 1, sizeof *b->sequence))
         return smurf_fail_memory(err);
@@ -305,7 +305,7 @@ static bool copy_texts(const struct builder *b, smurf_data *data)
     return true;
 }
 
-/* Gives back the room that growing left over. */
+/* Gives back excess capacity. */
 static void *fit(void *array, size_t n, size_t size)
 {
     void *moved = n ? realloc(array, n * size) : NULL;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Best first. A column called "id" is left out on purpose: in a log it numbers events, not sequences. */
+/* Best first. "id" is omitted on purpose: in a log it numbers events, not sequences. */
 enum { MOST_NAMES = 26 };
 static const char *const usual[COLUMN_ROLES][MOST_NAMES + 1] = {
     [COLUMN_SEQUENCE] = {"sequence",   "sequence_id", "seq",        "seq_id",  "seq_idx",    "case",        "case_id",
@@ -45,7 +45,8 @@ int smurf_column_rank(enum column_role role, const char *name, size_t n, const s
     if (wanted) return strlen(wanted) == n && memcmp(wanted, name, n) == 0 ? 0 : -1;
     const char *const *known = usual[role];
     for (int rank = 0; n && known[rank]; rank++) {
-        if ((known[rank][0] ^ name[0]) & ~0x20) continue; /* another letter, small or large: there are many calls */
+        if ((known[rank][0] ^ name[0]) & ~0x20)
+            continue; /* first letters differ, ignoring case: a quick test, this is called often */
         if (strlen(known[rank]) == n && strncasecmp(known[rank], name, n) == 0) return rank;
     }
     return -1;
@@ -73,7 +74,7 @@ smurf_status smurf_column_time(struct decimal *out, const char *text, size_t n, 
     if (*calendar < 0) *calendar = out->calendar;
     if (*calendar != out->calendar)
         return smurf_fail(err, SMURF_ERROR_INPUT, "time '%.*s': %s (use one kind of time in a file)", shown, text,
-                          out->calendar ? "a date where the times before are numbers"
-                                        : "a number where the times before are dates");
+                          out->calendar ? "a date, but earlier times are numbers"
+                                        : "a number, but earlier times are dates");
     return SMURF_OK;
 }

@@ -1,5 +1,5 @@
 /*
- * csv.h - tables of text: what the class in csv_read.c needs of csv_write.c.
+ * csv.h - CSV: what the class in csv_read.c needs from csv_write.c.
  */
 #ifndef SMURF_DATA_CSV_H
 #define SMURF_DATA_CSV_H

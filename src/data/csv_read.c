@@ -1,8 +1,8 @@
 /*
- * csv_read.c - tables with a header: comma, tab, semicolon or bar between fields.
+ * csv_read.c - tables with a header; fields separated by comma, tab, semicolon or bar.
  *
- * RFC 4180 quoting ("" inside quotes, line breaks inside quotes), CRLF or LF, a byte order mark, empty lines.
- * One row an event; see rows.h for how rows become sequences and columns.h for how columns are found.
+ * Accepts RFC 4180 quoting ("" inside quotes, line breaks inside quotes), CRLF or LF, a byte order mark and empty
+ * lines. One row per event; rows.h turns rows into sequences, columns.h finds the columns.
  */
 #include "data/columns.h"
 #include "data/csv.h"
@@ -25,14 +25,14 @@ struct csv {
     struct field *field; /* (columns) of the current row */
     size_t columns, field_room;
     size_t lines;                 /* physical lines of the current record */
-    size_t searched;              /* bytes of it that have been searched for its end */
-    bool inside;                  /* quotes, at the end of those bytes */
+    size_t searched;              /* bytes of it already searched for its end */
+    bool inside;                  /* whether those bytes end inside quotes */
     ptrdiff_t role[COLUMN_ROLES]; /* column of each role, -1: none */
-    char *unquoted;               /* room for fields with quotes */
+    char *unquoted;               /* room for unquoted copies */
     size_t unquoted_room;
     int calendar;
     size_t records;   /* of a stream: rows and errors so far */
-    smurf_error held; /* of a stream: a wrong record behind those that were handed over; status 0: none */
+    smurf_error held; /* of a stream: a bad record that follows the ones handed over; status 0: none */
 };
 
 /* ---- Records --------------------------------------------------------------------------------- */
@@ -42,15 +42,15 @@ static bool is_delimiter(const struct csv *csv, char c)
     return csv->delimiter ? c == csv->delimiter : c == ',' || c == '\t' || c == ';' || c == '|';
 }
 
-/* Quotes open a field at its start, blanks aside; elsewhere they are text like any other (5" pipe). */
+/* A quote opens a field only at its start, ignoring blanks; elsewhere it is ordinary text (5" pipe). */
 static bool opens_field(const struct csv *csv, const char *begin, const char *quote)
 {
     while (quote > begin && quote[-1] == ' ') quote--;
     return quote == begin || is_delimiter(csv, quote[-1]);
 }
 
-/* Finds the end of the record: the newline that is not inside quotes. NULL where the window ends first; the
-   search then goes on from there, so that a long record is searched once. */
+/* Finds the end of the record: the first newline outside quotes. NULL if the window ends first; the next search resumes
+   there, so a long record is searched only once. */
 static const char *record_end(struct csv *csv, const char *begin, const char *end, bool last)
 {
     const char *p = begin + csv->searched, *newline = NULL;
@@ -80,7 +80,7 @@ static const char *record_end(struct csv *csv, const char *begin, const char *en
     return NULL;
 }
 
-/* The search starts anew where the source is. */
+/* The next search starts at the source's position. */
 static bool give_up(struct csv *csv)
 {
     csv->lines = csv->searched = 0;
@@ -88,8 +88,8 @@ static bool give_up(struct csv *csv)
     return false;
 }
 
-/* The next record that is not empty, without its line end; false at the end of input or on failure and, unless it may
-   wait, where the record has not come yet. */
+/* The next non-empty record, without its line end. False at the end of input, on failure or, unless it may wait, if the
+   record is incomplete. */
 static bool next_record(struct csv *csv, bool wait, const char **begin, const char **end, smurf_status *status)
 {
     struct source *source = csv->source;
@@ -130,7 +130,7 @@ static smurf_status add_field(struct csv *csv, size_t i, const char *text, size_
     return SMURF_OK;
 }
 
-/* A quoted field at p, behind the opening quote, into *out; returns what follows the closing quote. */
+/* Unquotes a field into *out; p is after the opening quote. Returns the position after the closing quote. */
 static const char *unquote(const char *p, const char *end, char **out)
 {
     for (; p < end; p++) {
@@ -143,7 +143,7 @@ static const char *unquote(const char *p, const char *end, char **out)
     return NULL;
 }
 
-/* Splits a record that holds quotes. Unquoted copies are each followed by a NUL. */
+/* Splits a record that contains quotes. Each unquoted copy is NUL-terminated. */
 static smurf_status split_quoted(struct csv *csv, const char *p, const char *end, size_t *count)
 {
     size_t need = 2 * (size_t)(end - p) + 2;
@@ -177,7 +177,8 @@ static smurf_status split_quoted(struct csv *csv, const char *p, const char *end
     }
 }
 
-/* Splits [p, end) into csv->field; fields lie in the window (or in `unquoted`), blanks around them cut off. */
+/* Splits [p, end) into csv->field. Fields point into the window (or into `unquoted`), with surrounding blanks
+   trimmed. */
 static smurf_status split(struct csv *csv, const char *p, const char *end, size_t *count)
 {
     if (memchr(p, '"', (size_t)(end - p))) return split_quoted(csv, p, end, count);
@@ -210,7 +211,7 @@ static char guess_delimiter(const char *p, const char *end)
     return ',';
 }
 
-/* A header names its columns: a field that reads as a number means that there is none. */
+/* A header names its columns: a field that parses as a number means there is no header. */
 static smurf_status check_is_header(struct csv *csv)
 {
     for (size_t i = 0; i < csv->columns; i++) {
@@ -282,7 +283,7 @@ static smurf_status read_first(const struct field *f, size_t *first, smurf_error
     for (size_t i = 0; i < f->n; i++) {
         if (f->text[i] < '0' || f->text[i] > '9' || i == 15)
             return smurf_fail(err, SMURF_ERROR_INPUT,
-                              "first_scored '%.*s' is no whole number (leave it empty to score all events)",
+                              "first_scored '%.*s' is not a whole number (leave it empty to score all events)",
                               f->n < 40 ? (int)f->n : 40, f->text);
         *first = 10 * *first + (size_t)(f->text[i] - '0');
     }
@@ -318,7 +319,7 @@ static smurf_status read_row(struct csv *csv, struct rows *rows, const char *p, 
     if (status) return status;
     if (count != csv->columns)
         return smurf_source_fail(csv->source, csv->err,
-                                 "%zu field%s where the header has %zu (put quotes around a field that "
+                                 "%zu field%s, but the header has %zu (put quotes around a field that "
                                  "holds a '%s')",
                                  count, count == 1 ? "" : "s", csv->columns, delimiter_name(csv));
 
@@ -353,7 +354,7 @@ static void close_table(struct csv *csv)
     free(csv->unquoted);
 }
 
-/* Up to `most` rows; at_once: only the first is waited for. Stops at the first that is wrong. */
+/* Reads up to `most` rows and stops at the first bad one. at_once: waits only for the first. */
 static smurf_status read_rows(struct csv *csv, struct rows *rows, size_t most, bool at_once, size_t *records,
                               uint64_t *line)
 {
@@ -378,7 +379,7 @@ static smurf_status finish_rows(struct csv *csv, struct rows *rows)
 static smurf_status no_events(const struct csv *csv)
 {
     return smurf_fail_at(csv->err, csv->source->name, 0,
-                         "there is a header but no event below it (one row an event belongs there)");
+                         "there is a header but no event below it (expected one row per event)");
 }
 
 static smurf_status read_table(struct source *source, struct builder *builder, const smurf_read_config *config,
@@ -451,7 +452,7 @@ static smurf_status read_stream(void *state, struct builder *builder, size_t mos
     }
     smurf_rows_init(&rows, builder, csv->role[COLUMN_SEQUENCE] >= 0);
     smurf_status status = read_rows(csv, &rows, most, true, records, line);
-    if (status == SMURF_ERROR_INPUT && *records) { /* first those before it */
+    if (status == SMURF_ERROR_INPUT && *records) { /* hand over the rows before it first */
         csv->held = *err;
         smurf_rows_drop(&rows, *records);
         status = SMURF_OK;
@@ -472,7 +473,7 @@ static void close_stream(void *state)
 static const struct format_stream stream_csv = {open_csv, read_stream, close_stream};
 static const struct format_stream stream_tsv = {open_tsv, read_stream, close_stream};
 
-/* Any text will do: the other formats are tested first. */
+/* Accepts any text: the other formats are tested first. */
 static bool looks(const char *head, size_t n)
 {
     return n > 0 && !memchr(head, '\0', n);
@@ -486,7 +487,7 @@ const struct format_class smurf_format_csv = {.name = "csv",
                                               .write = smurf_csv_write,
                                               .stream = &stream_csv};
 
-/* Not told apart by its content: the reader of CSV finds the tabs. */
+/* Not detected by content: the CSV reader finds the tabs. */
 const struct format_class smurf_format_tsv = {.name = "tsv",
                                               .title = "TSV",
                                               .suffix = ".tsv",

@@ -1,9 +1,8 @@
 /*
- * csv_write.c - one row an event: sequence, time, type, and where known the window of observation.
+ * csv_write.c - one row per event: sequence, time, type and, if known, the observation window.
  *
- * Sequences without a name are numbered from 0. Rows of one name are one sequence, so that a name that comes
- * again (as the windows of one sequence have it) is written with the number of its sequence behind: "a",
- * "a#1". A table has no row for a sequence without events.
+ * Sequences without a name are numbered from 0. Rows with the same name form one sequence, so a repeated name (as in
+ * windows of one sequence) gets its sequence number appended: "a", "a#1". Sequences without events have no rows.
  */
 #include "data/data.h"
 #include "data/csv.h"
@@ -14,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A text field, in quotes where it needs them. */
+/* A text field, quoted if necessary. */
 static void write_text(struct sink *sink, const char *text, char delimiter)
 {
     char special[] = {'"', '\n', '\r', delimiter, '\0'};
@@ -41,7 +40,7 @@ static void write_time(struct sink *sink, const smurf_data *data, int64_t origin
         smurf_sink_time(sink, origin, offset);
 }
 
-/* Which of the columns of the window some sequence needs. */
+/* Window columns that at least one sequence needs. */
 struct columns {
     bool start, end, first;
 };
@@ -58,7 +57,7 @@ static struct columns columns_needed(const smurf_data *data)
     return c;
 }
 
-/* A name for the sequence that none before it has; NULL when memory is out. It lives as long as `taken`. */
+/* A name not used by any earlier sequence; NULL if out of memory. It lives as long as `taken`. */
 static const char *own_name(struct names *taken, const smurf_data *data, size_t index)
 {
     char number[24];

@@ -1,4 +1,4 @@
-/* data.c - looking at a data set. Making one is builder.c's. */
+/* data.c - reading a data set. builder.c makes them. */
 #include "data/data.h"
 
 #include <stdlib.h>

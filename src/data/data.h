@@ -1,8 +1,7 @@
 /*
- * data.h - the data set as the library sees it: the packed arrays behind smurf_data.
+ * data.h - the data set inside the library: the packed arrays behind smurf_data.
  *
- * Made by struct builder (builder.h), immutable afterwards. Owns everything it points to, except events that were lent
- * to it.
+ * Made by struct builder (builder.h), immutable afterwards. Owns everything it points to, except events lent to it.
  */
 #ifndef SMURF_DATA_DATA_H
 #define SMURF_DATA_DATA_H
@@ -16,16 +15,16 @@
 struct smurf_data {
     const double *time;     /* (events) relative to each sequence's origin */
     const uint32_t *type;   /* (events) */
-    double *own_time;       /* time, where it is the data set's to free; NULL: lent */
+    double *own_time;       /* time if owned; NULL: lent */
     uint32_t *own_type;     /* type, likewise */
-    smurf_free_fn *release; /* gives back what was lent; NULL: nothing was */
+    smurf_free_fn *release; /* returns lent arrays; NULL: none lent */
     void *release_context;
     size_t events;            /* of all sequences */
-    smurf_sequence *sequence; /* (sequences) views into time and type, in order, end to end */
+    smurf_sequence *sequence; /* (sequences) views into time and type, contiguous and in order */
     size_t sequences;
     uint32_t types;
-    const char **type_name; /* (types), or NULL where types are numbers */
-    const char *unit;       /* "" where unknown */
+    const char **type_name; /* (types), or NULL if types are numbers */
+    const char *unit;       /* "" if unknown */
     bool calendar;          /* times are seconds since 1970, read from ISO-8601 text */
     const char *source;
     const char **remark; /* NULL-terminated, or NULL */

@@ -1,9 +1,8 @@
 /*
- * describe.c - the numbers of a data set that `smurf info` shows. The words are in advice.c.
+ * describe.c - the statistics of a data set that `smurf info` shows. The wording is in advice.c.
  *
- * Quantiles interpolate linearly between order statistics (type 7 of Hyndman and Fan): level p of n values is
- * at rank (n - 1) p. Values are selected in place, not sorted: one array of 8 bytes a gap is all the memory
- * used.
+ * Quantiles interpolate linearly between order statistics (type 7 of Hyndman and Fan): level p of n values is at rank
+ * (n - 1) p. Values are selected in place, not sorted; the only memory used is one array of 8 bytes per gap.
  */
 #include "base/error.h"
 #include "data/advice.h"
@@ -17,8 +16,8 @@
 
 const double smurf_quantile_levels[SMURF_QUANTILES] = {0, .01, .05, .25, .5, .75, .95, .99, 1};
 
-/* Moves the k-th smallest of x[low .. high-1] to x[k], none larger before it, none smaller behind. Hoare's
-   selection; the pivot's place is scattered so that no order of the input makes it slow. */
+/* Moves the k-th smallest of x[low .. high-1] to x[k], with none larger before it and none smaller after it. Hoare's
+   selection; the pivot position is scattered so that no input order makes it slow. */
 static double select_kth(double *x, size_t low, size_t high, size_t k)
 {
     for (uint64_t weyl = 0; high - low > 1;) {
@@ -33,7 +32,7 @@ static double select_kth(double *x, size_t low, size_t high, size_t k)
             x[i++] = x[j];
             x[j--] = swap;
         }
-        size_t right = i == j ? i + 1 : i; /* x[i .. right-1] is the pivot in its place */
+        size_t right = i == j ? i + 1 : i; /* x[i .. right-1] is the pivot in its final place */
         if (k < i) {
             high = i;
         } else if (k >= right) {
@@ -45,7 +44,7 @@ static double select_kth(double *x, size_t low, size_t high, size_t k)
     return x[k];
 }
 
-/* Quantile p of x[0 .. n-1], whose first `done` values are known to be the smallest ones. NaN for n = 0. */
+/* Quantile p of x[0 .. n-1], whose first `done` values are known to be the smallest. NaN if n = 0. */
 static double quantile(double *x, size_t done, size_t n, double p)
 {
     if (n == 0) return NAN;
@@ -75,7 +74,7 @@ static void mean_and_sd(const double *x, size_t n, double *mean, double *sd)
     *sd = n > 1 ? sqrt(smurf_sum_value(&squares) / (double)(n - 1)) : NAN;
 }
 
-/* origin + time, saturating where it leaves 64 bits. */
+/* origin + time, saturating at the limits of 64 bits. */
 static smurf_moment moment_at(int64_t origin, double time)
 {
     double whole = floor(time);
@@ -117,9 +116,9 @@ static void describe_lengths(smurf_summary *s, double *x, const smurf_data *data
     quantiles(s->length, x, data->sequences);
 }
 
-/* The axis spans all but one in 1000 positive gaps at either end, and some air where there is more: an
-   outlier does not squeeze the rest into a few bins. Its ends are gaps that occur, not interpolated: of up to 1000
-   gaps none lies beyond. Reorders x. */
+/* The axis spans all but one in 1000 positive gaps at either end, with a small margin if gaps lie beyond, so an outlier
+   does not squeeze the rest into a few bins. Its ends are actual gaps, not interpolated: with up to 1000 gaps none lies
+   beyond. Reorders x. */
 static void choose_axis(smurf_summary *s, double *x, size_t n)
 {
     size_t off = (n - 1) / 1000;
@@ -128,7 +127,7 @@ static void choose_axis(smurf_summary *s, double *x, size_t n)
     double air = (high - low) / 20;
     s->bin_low = fmax(least, low - air);
     s->bin_high = fmin(most, high + air);
-    if (s->bin_high - s->bin_low < 1e-6) { /* all gaps alike: one decade around them */
+    if (s->bin_high - s->bin_low < 1e-6) { /* all gaps equal: one decade around them */
         s->bin_low -= .5;
         s->bin_high += .5;
     }
@@ -158,7 +157,7 @@ static void describe_gaps(smurf_summary *s, double *x, const smurf_data *data)
     quantiles(s->gap, x, n);
     s->bin_low = s->bin_high = NAN;
     if (s->ties == n) return;
-    select_kth(x, 0, n, s->ties); /* ties first, positive gaps behind */
+    select_kth(x, 0, n, s->ties); /* ties first, then positive gaps */
     choose_axis(s, x + s->ties, n - s->ties);
     fill_bins(s, x + s->ties, n - s->ties);
 }

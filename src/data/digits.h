@@ -1,9 +1,9 @@
 /*
- * digits.h - digits eight at a time, for loops over many numbers.
+ * digits.h - parses digits eight at a time, for loops over many numbers.
  *
- * Where lengths are random, a loop over digits is guessed wrong by the processor about once a number, which costs more
- * than all the rest. Here eight bytes are one integer, the first byte lowest, and nothing branches on the length. The
- * price: bytes behind the number are read too. smurf_decimal_simple is the plain form, and reads none.
+ * With random lengths, a loop over digits is mispredicted about once per number, which costs more than everything else.
+ * Here eight bytes are one integer, first byte lowest, and nothing branches on the length. The price: bytes after the
+ * number are read too. smurf_decimal_simple is the plain form and does not read past the number.
  */
 #ifndef SMURF_DATA_DIGITS_H
 #define SMURF_DATA_DIGITS_H
@@ -25,28 +25,28 @@ static inline uint64_t smurf_eight_load(const char *text)
     return eight;
 }
 
-/* The first n, 0 to 8, as values of digits, moved up behind leading zeros. */
+/* The first n characters, 0 to 8, as digit values, shifted up behind leading zeros. */
 static inline uint64_t smurf_eight_first(uint64_t eight, int n)
 {
-    int half = 32 - 4 * n; /* a shift by 64 at once is undefined */
+    int half = 32 - 4 * n; /* a single shift by 64 is undefined */
     return (eight ^ EIGHT('0')) << half << half;
 }
 
-/* 0x80 in the first byte that is no value of a digit, rubbish behind it; 0 where all are. What is 10 or more has its
-   top bit set, or gets it by adding 0x76; a carry out of such a byte only reaches those behind it. */
+/* 0x80 in the first byte that is not a digit value, garbage after it; 0 if all are. A byte of 10 or more has its top
+   bit set, or gets it by adding 0x76; a carry out of such a byte only reaches later bytes. */
 static inline uint64_t smurf_eight_wrong(uint64_t digits)
 {
     return ((digits + EIGHT(0x76)) | digits) & EIGHT(0x80);
 }
 
-/* How many of eight characters are digits, up to the first that is none. */
+/* The number of leading digits among eight characters. */
 static inline int smurf_eight_count(uint64_t eight)
 {
     uint64_t wrong = smurf_eight_wrong(eight ^ EIGHT('0'));
     return wrong ? __builtin_ctzll(wrong) >> 3 : 8;
 }
 
-/* The number that eight values of digits make: added as pairs, fours and eight. */
+/* The number formed by eight digit values: combined in pairs, fours, then all eight. */
 static inline uint32_t smurf_eight_value(uint64_t digits)
 {
     const uint64_t low = 0x000000FF000000FFu;
@@ -56,7 +56,7 @@ static inline uint32_t smurf_eight_value(uint64_t digits)
                       32);
 }
 
-/* Appends the digits at text to *value, up to 24 of them; returns their end. Reads 24 bytes at most. */
+/* Appends the digits at text to *value, up to 24 of them; returns their end. Reads at most 24 bytes. */
 static inline const char *smurf_digits_append(const char *text, uint64_t *value)
 {
     const char *p = text;
@@ -70,7 +70,7 @@ static inline const char *smurf_digits_append(const char *text, uint64_t *value)
     return p;
 }
 
-/* The same answers as smurf_decimal_simple, where all DECIMAL_AHEAD bytes at text can be read. */
+/* Same results as smurf_decimal_simple. All DECIMAL_AHEAD bytes at text must be readable. */
 enum { DECIMAL_AHEAD = 48 };
 static inline const char *smurf_decimal_ahead(const char *text, uint64_t *mantissa, int *places)
 {

@@ -1,12 +1,12 @@
 /*
- * dither.c - undoes the rounding of a ticking clock by spreading each gap within its tick.
+ * dither.c - undoes clock rounding by spreading each gap within its tick.
  *
  *     gap > 0:  gap + 2 h (u - 1/2),  h = min(tick / 2, gap)     a gap below half a tick stays positive
- *     gap = 0:  tick u / 2                                       events that fell on one tick
+ *     gap = 0:  tick u / 2                                       events on the same tick
  *
- * u is uniform in (0, 1), a function of (seed, sequence, event) alone. The times are running sums of the new
- * gaps from the first event on, which stays where it is, as does the start of observation; the end of
- * observation moves along, so that the silence after the last event keeps its length.
+ * u is uniform in (0, 1), a function of (seed, sequence, event) alone. Times are running sums of the new gaps. The
+ * first event and the start of observation do not move; the end of observation moves with the last event, so the
+ * silence after it keeps its length.
  */
 #include "base/error.h"
 #include "base/random.h"
@@ -14,7 +14,7 @@
 
 #include <math.h>
 
-/* Keeps these draws apart from others made with the same seed. */
+/* Separates these draws from others with the same seed. */
 static const uint64_t purpose = 0x646974686572; /* "dither" */
 
 static double uniform(uint64_t seed, size_t sequence, size_t event)
@@ -38,7 +38,7 @@ static smurf_status dither_sequence(struct builder *b, const smurf_sequence *s, 
     for (size_t j = 0; j < s->length && !status; j++) {
         double before = time;
         time = j == 0 ? s->time[0] : before + spread(s->time[j] - s->time[j - 1], tick, uniform(seed, index, j));
-        if (j > 0 && time <= before) time = nextafter(before, INFINITY); /* a gap lost in the sum */
+        if (j > 0 && time <= before) time = nextafter(before, INFINITY); /* the gap was lost to rounding */
         status = smurf_builder_time(b, time, err);
         if (!status) status = smurf_builder_index(b, s->type[j], err);
     }

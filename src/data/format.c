@@ -1,4 +1,4 @@
-/* format.c - the table of formats, and reading and writing by it. See format.h. */
+/* format.c - the table of formats; reads and writes through it. See format.h. */
 #include "data/format.h"
 
 #include "base/sized.h"
@@ -13,7 +13,7 @@ static const struct format_class *const formats[] = {SMURF_FORMATS(ENTRY)};
 #undef ENTRY
 enum { FORMATS = sizeof formats / sizeof *formats };
 
-/* For files whose name does not tell. */
+/* For files whose name does not tell the format. */
 static const struct format_class *const usual = &smurf_format_jsonl;
 
 const char *smurf_format_name(size_t index)
@@ -46,7 +46,7 @@ smurf_status smurf_format_find(const struct format_class **out, const char *name
                       smurf_list_names(list, smurf_format_name, "or"));
 }
 
-/* Do the first n bytes of the path end in the suffix, after at least one other? */
+/* Do the first n bytes of the path end in the suffix, with at least one byte before it? */
 static bool ends_in(const char *path, size_t n, const char *suffix)
 {
     size_t length = suffix ? strlen(suffix) : n;
@@ -90,7 +90,7 @@ static size_t blanks(const struct source *source, size_t n)
     return blank;
 }
 
-/* What a format is told by: the head of the file or, at once, its first line that is not blank. */
+/* Reads what detection needs: the head of the file or, if at_once, its first non-blank line. */
 static smurf_status fill_head(struct source *source, bool at_once, smurf_error *err)
 {
     if (!at_once) return smurf_source_fill(source, HEAD, err);
@@ -196,7 +196,7 @@ void smurf_write_config_init_sized(smurf_write_config *config, size_t size)
     smurf_sized_init(config, size, &write_defaults, sizeof write_defaults);
 }
 
-/* Writes all but the last step, smurf_sink_commit. After a failure the sink is closed. */
+/* Does everything but smurf_sink_commit. After a failure the sink is closed. */
 static smurf_status write_file(struct sink *sink, format_write *write, const smurf_data *data, const char *path,
                                const smurf_write_config *config, smurf_error *err)
 {
@@ -208,7 +208,7 @@ static smurf_status write_file(struct sink *sink, format_write *write, const smu
     return status;
 }
 
-/* Both files or, where one cannot be written, none. */
+/* Writes both files, or neither if one fails. */
 static smurf_status write_pair(const struct format_class *format, const smurf_data *data, const char *path,
                                const smurf_write_config *config, smurf_error *err)
 {

@@ -1,8 +1,8 @@
 /*
  * format.h - file formats: one class per format, defined in the format's own file.
  *
- * A reader turns bytes into calls of the builder. It takes its options from the public config and never sees gzip,
- * paths or standard input. To add a format: write its file and add its name to SMURF_FORMATS.
+ * A reader turns bytes into builder calls. It takes its options from the public config and never sees gzip, paths or
+ * standard input. To add a format: write its file and add its name to SMURF_FORMATS.
  */
 #ifndef SMURF_DATA_FORMAT_H
 #define SMURF_DATA_FORMAT_H
@@ -13,14 +13,14 @@
 
 typedef smurf_status format_read(struct source *source, struct builder *builder, const smurf_read_config *config,
                                  smurf_error *err);
-/* config is never NULL. Failures of the sink may be left to commit. */
+/* config is never NULL. Sink failures may be left to commit. */
 typedef smurf_status format_write(struct sink *sink, const smurf_data *data, const smurf_write_config *config,
                                   smurf_error *err);
 
-/* For formats whose types are in a second file. */
+/* For formats that keep types in a second file. */
 struct format_pair {
     const char *prefix; /* of the first file's name in a directory of parts: "time-" */
-    /* The path of the second file beside that of the first; freed by the caller. */
+    /* The path of the second file given that of the first; freed by the caller. */
     smurf_status (*companion)(char **out, const char *path, smurf_error *err);
     format_write *write; /* writes the second file */
 };
@@ -29,9 +29,9 @@ struct format_pair {
 struct format_stream {
     /* config is borrowed until close. After a failure there is nothing to close. */
     smurf_status (*open)(void **state, struct source *source, const smurf_read_config *config, smurf_error *err);
-    /* Pushes the next record and up to `most` in all, without waiting for any but the first. *records: how many, 0 at
-       the end. *line: where the first begins. *whole: 1, they are finished sequences; 0, events of sequences that may
-       go on. After an SMURF_ERROR_INPUT the stream goes on behind the wrong record. err is not NULL. */
+    /* Pushes the next record and up to `most` in total, waiting only for the first. *records: how many, 0 at the end.
+       *line: where the first begins. *whole: 1, they are complete sequences; 0, events of sequences that may continue.
+       After an SMURF_ERROR_INPUT the stream continues after the bad record. err is not NULL. */
     smurf_status (*read)(void *state, struct builder *builder, size_t most, size_t *records, uint64_t *line,
                          bool *whole, smurf_error *err);
     void (*close)(void *state);
@@ -39,41 +39,41 @@ struct format_stream {
 
 struct format_class {
     const char *name;         /* on the command line: "jsonl" */
-    const char *title;        /* in text: "JSON Lines" */
+    const char *title;        /* in messages: "JSON Lines" */
     const char *suffix;       /* of file names: ".jsonl" */
-    const char *other_suffix; /* that is read as well: ".ndjson"; NULL: none */
+    const char *other_suffix; /* also accepted: ".ndjson"; NULL: none */
     bool (*looks)(const char *head,
-                  size_t n); /* does a file that starts with these n bytes look like it? NULL: never */
+                  size_t n); /* does a file that starts with these n bytes look like this format? NULL: never */
     format_read *read;
     format_write *write;                /* NULL: cannot be written */
-    const struct format_pair *pair;     /* NULL: one file holds all */
-    const struct format_stream *stream; /* NULL: it is read whole */
+    const struct format_pair *pair;     /* NULL: a single file */
+    const struct format_stream *stream; /* NULL: must be read whole */
 };
 
-/* In the order of help texts. Content is tested from the last to the first: csv accepts any text. */
+/* In the order of the help texts. Content is tested from last to first: csv accepts any text. */
 #define SMURF_FORMATS(X)     X(csv) X(tsv) X(jsonl) X(json) X(rmtpp) X(pickle)
 #define FORMAT_DECLARE(name) extern const struct format_class smurf_format_##name;
 SMURF_FORMATS(FORMAT_DECLARE)
 
-/* By name; NULL: the default, which is jsonl. An unknown name is an SMURF_ERROR_ARGUMENT. */
+/* Finds a format by name; NULL: the default, jsonl. An unknown name is an SMURF_ERROR_ARGUMENT. */
 smurf_status smurf_format_find(const struct format_class **out, const char *name, smurf_error *err);
-/* By the suffix of the path, ".gz" aside; NULL where it has none that is known. */
+/* Finds a format by the path's suffix, ignoring ".gz"; NULL if unknown. */
 const struct format_class *smurf_format_for_path(const char *path);
 
-/* "train", "dev" or "test", if the name of the file says so; else NULL. */
+/* "train", "dev" or "test" if the file name says so; else NULL. */
 const char *smurf_part_of_path(const char *path);
 
-/* A copy of the caller's config, which may be of another length than ours (base/sized.h), or NULL. */
+/* Copies the caller's config, which may be NULL or differ in length from ours (base/sized.h). */
 smurf_status smurf_format_read_config(smurf_read_config *config, const smurf_read_config *given, smurf_error *err);
-/* Which format a source is in; asked: by name, NULL: by content. at_once: by its first line, without waiting for more.
- */
+/* Chooses the format of a source: `asked` by name, or by content if NULL. at_once: by its first line, without waiting
+   for more. */
 smurf_status smurf_format_choose(const struct format_class **out, struct source *source, const char *asked,
                                  bool at_once, smurf_error *err);
-/* Ends the building of what was read from the source: checks the unit, finishes. */
+/* Finishes building what was read from the source and checks the unit. */
 smurf_status smurf_format_finish(smurf_data **out, struct builder *builder, const struct source *source,
                                  smurf_error *err);
 
-/* Reads an opened source, or a path. types_of: a data set whose numbering of types is continued, or NULL. */
+/* Reads an open source, or a path. types_of: a data set whose type numbering is continued, or NULL. */
 smurf_status smurf_format_read_source(smurf_data **out, struct source *source, const smurf_data *types_of,
                                       const smurf_read_config *config, smurf_error *err);
 smurf_status smurf_format_read_path(smurf_data **out, const char *path, const smurf_data *types_of,

@@ -1,5 +1,5 @@
 /*
- * json.h - JSON and JSON Lines: what the classes in json_read.c need of json_write.c.
+ * json.h - JSON and JSON Lines: what the classes in json_read.c need from json_write.c.
  */
 #ifndef SMURF_DATA_JSON_H
 #define SMURF_DATA_JSON_H

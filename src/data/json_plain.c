@@ -1,15 +1,15 @@
 /*
  * json_plain.c - see json_plain.h.
  *
- * What costs here is waiting: for the end of an element before the next one can be started on, or for the processor to
- * undo a wrong guess of it. Lengths of times change seldom, so the last one is tried first, which guesses right; types
- * of one and two digits are mixed at random, so both are computed and nothing is guessed.
+ * The cost here is latency: waiting for the end of one element before starting the next, and branch mispredictions. The
+ * length of times rarely changes, so the last length is tried first and predicts well. Types of one and two digits are
+ * mixed at random, so both are computed without a branch.
  */
 #include "data/json_plain.h"
 
 #include "data/digits.h"
 
-/* The rarer cases are calls, so that the loops keep their variables in registers. */
+/* Rare cases are out of line, so that the loops keep their variables in registers. */
 #define APART __attribute__((noinline))
 
 _Static_assert((int)DECIMAL_AHEAD < (int)PLAIN_PAD, "an element may start at the last byte of the text");
@@ -19,8 +19,8 @@ static inline unsigned digit(char c)
     return (unsigned)(unsigned char)c - '0';
 }
 
-/* Whether the next element starts behind the comma where it should; it is inside the text then, because what is behind
-   the text is no digit. If not, what was found there is expected the next time. */
+/* Whether the next element starts where expected after the comma. If so, it is inside the text, because the byte after
+   the text is not a digit. If not, what was found is expected next time. */
 static inline bool goes_on(struct plain *in, const char *comma, bool blank)
 {
     if (digit(comma[1 + blank]) < 10 && (!blank || comma[1] == ' ')) return true;
@@ -28,7 +28,7 @@ static inline bool goes_on(struct plain *in, const char *comma, bool blank)
     return false;
 }
 
-/* Whether the n bytes at p, 1 to 8, are a whole number with a comma behind. */
+/* Whether the n bytes at p, 1 to 8, are an integer followed by a comma. */
 static inline bool integer_of(const char *p, int n, uint32_t *value)
 {
     uint64_t digits = smurf_eight_first(smurf_eight_load(p), n);
@@ -36,7 +36,7 @@ static inline bool integer_of(const char *p, int n, uint32_t *value)
     return p[n] == ',' && !smurf_eight_wrong(digits) && (*p != '0' || n == 1);
 }
 
-/* Whether value less origin, both whole, is near enough for a double. */
+/* Whether value - origin, both integers, is small enough for a double. */
 static inline bool whole_offset(uint64_t value, int64_t origin, double *out)
 {
     int64_t offset;
@@ -45,7 +45,7 @@ static inline bool whole_offset(uint64_t value, int64_t origin, double *out)
     return offset < (int64_t)1 << 53 && offset > -((int64_t)1 << 53);
 }
 
-/* Any plain time; the comma behind it, or NULL. */
+/* Any plain time; returns the comma after it, or NULL. */
 static APART const char *decimal_time(const char *p, int64_t origin, double *out)
 {
     struct decimal d = {0};
@@ -82,7 +82,7 @@ size_t smurf_plain_times(struct plain *in, double *out, size_t room, int64_t ori
     return count;
 }
 
-/* The length of a type of three to seven digits; 0 where it is none. */
+/* The length of a type of three to seven digits; 0 if it is not one. */
 static APART int long_type(const char *p)
 {
     uint32_t type;

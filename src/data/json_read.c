@@ -1,12 +1,12 @@
 /*
  * json_read.c - event data in JSON and JSON Lines.
  *
- * One grammar for both: values stand one behind the other (JSON Lines) or inside arrays (JSON). An object is
- *   - a sequence, where its times are an array: {"time_since_start":[...], "type_event":[...]} as EasyTPP and
+ * One grammar for both: values follow each other (JSON Lines) or are in arrays (JSON). An object is
+ *   - a sequence, if its times are an array: {"time_since_start":[...], "type_event":[...]} as EasyTPP and
  *     Hugging Face ship them, or {"times":[...], "types":[...]};
- *   - an event, where its time is a number or a date: {"time":..., "type":..., "user":...}, grouped like the rows
- *     of a table; in an array of events without names of sequences, the array is the sequence;
- *   - a shelf, at top level, of arrays of sequences: {"dim_process":5, "train":[...]}.
+ *   - an event, if its time is a number or a date: {"time":..., "type":..., "user":...}, grouped like the rows
+ *     of a table; in an array of events without sequence names, the array is the sequence;
+ *   - a shelf of arrays of sequences, at top level: {"dim_process":5, "train":[...]}.
  * doc/formats.md lists the fields.
  */
 #include "data/columns.h"
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A scalar member of the current object; texts lie in the scanner's scratch. */
+/* A scalar member of the current object; texts are in the scanner's scratch buffer. */
 struct member {
     size_t key, key_n, text, text_n;
 };
@@ -29,16 +29,16 @@ enum array_role { ARRAY_NONE, ARRAY_TIMES, ARRAY_TYPES, ARRAY_SINCE_LAST, ARRAY_
 
 struct reader {
     struct json json;
-    struct plain plain; /* at the source of json, while it takes elements */
+    struct plain plain; /* positioned at json's source while it takes elements */
     struct builder *builder;
     const smurf_read_config *config;
     struct rows rows;
     int calendar;
     size_t arrays; /* arrays of events seen, to number their sequences */
     bool has_sequences, has_rows;
-    bool rows_named;   /* some row told the name of its sequence */
-    const char *shelf; /* the array of sequences that was read, of a top-level object */
-    bool on_shelf;     /* the current object holds such arrays, filled or not */
+    bool rows_named;   /* some row named its sequence */
+    const char *shelf; /* name of the array of sequences read from a top-level object */
+    bool on_shelf;     /* the current object has such arrays, empty or not */
 
     /* of the current object */
     struct member *member;
@@ -89,7 +89,7 @@ static const char *text_of(const struct reader *r, const struct member *m)
     return r->json.scratch + m->text;
 }
 
-/* The member that plays a role, by the ranking of columns.h; NULL where none does. */
+/* The member that plays a role, by the ranking in columns.h; NULL if none. */
 static const struct member *role_member(const struct reader *r, enum column_role role)
 {
     const struct member *best = NULL;
@@ -104,7 +104,7 @@ static const struct member *role_member(const struct reader *r, enum column_role
 
 /* ---- Arrays of a sequence -------------------------------------------------------------------- */
 
-/* Says whether the builder (or another part that does not know places) failed, and where. */
+/* Adds the location to an error from the builder or another part that does not know it; false if there was one. */
 static bool check(struct reader *r, smurf_status status)
 {
     if (status && !r->json.status) r->json.status = smurf_json_blame(&r->json, status);
@@ -127,7 +127,7 @@ static bool take_time(struct reader *r, struct decimal *d)
 
 _Static_assert((int)SOURCE_PAD >= (int)PLAIN_PAD, "a window ends as plain elements need it");
 
-/* Puts the fast reader of arrays where the scanner is. */
+/* Positions the fast array reader where the scanner is. */
 static struct plain *plain_here(struct reader *r)
 {
     r->plain.p = r->json.source->p;
@@ -135,8 +135,7 @@ static struct plain *plain_here(struct reader *r)
     return &r->plain;
 }
 
-/* These take elements while they are plain and there is room. What comes next, an element like any other, is left to
-   the caller. */
+/* These take elements while they are plain and there is room. The caller handles the next element. */
 static void take_plain_times(struct reader *r)
 {
     struct builder *b = r->builder;
@@ -225,7 +224,7 @@ static void take_since_last(struct reader *r)
     }
 }
 
-/* The names of the types, in order; they must be the same wherever they are given. */
+/* Type names, in order; they must be the same wherever they are given. */
 static void take_names(struct reader *r)
 {
     bool first = true;
@@ -234,7 +233,7 @@ static void take_names(struct reader *r)
     struct builder *b = r->builder;
     if (b->types && !b->inherited) {
         smurf_json_fail(&r->json,
-                        "type_names must stand before the first type_event (write them into the first object, before "
+                        "type_names must come before the first type_event (write them into the first object, before "
                         "its types)");
         return;
     }
@@ -264,7 +263,7 @@ static void take_array(struct reader *r, enum array_role role, size_t key)
     r->json.before = count[role] ? *count[role] : 0;
     if (r->has[role]) {
         smurf_json_fail(&r->json,
-                        "%s stand twice in one object (remove one, or name the right one with --time or --type)",
+                        "%s appear twice in one object (remove one, or name the right one with --time or --type)",
                         role == ARRAY_TIMES   ? "times"
                         : role == ARRAY_TYPES ? "types"
                                               : "gaps or names");
@@ -282,7 +281,7 @@ static void take_array(struct reader *r, enum array_role role, size_t key)
 
 /* ---- Sequences ------------------------------------------------------------------------------- */
 
-/* Without times, the gaps are added up. With both, they are compared. */
+/* Without times, the gaps are summed. With both, they are compared. */
 static void use_since_last(struct reader *r)
 {
     struct builder *b = r->builder;
@@ -309,7 +308,7 @@ static void use_since_last(struct reader *r)
     r->disagree_sequences += wrong > 0;
 }
 
-/* A whole number given by a member, or -1 where it is not there. */
+/* A whole number given by a member, or -1 if absent. */
 static int64_t count_member(struct reader *r, const char *key)
 {
     const struct member *m = find_member(r, key);
@@ -337,7 +336,7 @@ static void read_declared(struct reader *r)
         b->declared = (uint32_t)declared;
 }
 
-/* Types of this sequence against dim_process, with the place. */
+/* Checks the types of this sequence against dim_process and reports the location. */
 static void check_range(struct reader *r)
 {
     const struct builder *b = r->builder;
@@ -377,7 +376,7 @@ static void read_info(struct reader *r)
     }
 }
 
-/* A field the user named, which a sequence must then have. */
+/* A field named by the user must be present in every sequence. */
 static bool check_wanted(struct reader *r, const char *wanted, bool found)
 {
     return !wanted || found || smurf_json_fail(&r->json, "there is no field '%s' in the object", wanted);
@@ -412,7 +411,7 @@ static void close_sequence(struct reader *r)
 
 /* ---- Events one by one ----------------------------------------------------------------------- */
 
-/* The window of the event's sequence, where the event tells. */
+/* The observation window of the event's sequence, if the event gives it. */
 static void push_window(struct reader *r)
 {
     static const char *const key[2] = {"observation_start", "observation_end"};
@@ -478,7 +477,7 @@ static void clear_object(struct reader *r)
     r->info = (struct sequence_info){.start = NAN, .end = NAN};
 }
 
-/* {"train": [...]}: reads the sequences in it. Their members take the place of those read so far. */
+/* {"train": [...]}: reads the sequences in it. Their members replace those read so far. */
 static void read_shelf(struct reader *r, size_t key)
 {
     size_t before = r->builder->sequences, rows = r->has_rows ? r->rows.sequences : 0;
@@ -581,7 +580,7 @@ static void skip_byte_order_mark(struct reader *r)
     if (!r->json.status && source->end - source->p >= 3 && memcmp(source->p, "\xEF\xBB\xBF", 3) == 0) source->p += 3;
 }
 
-/* One value of the file, which starts with c. */
+/* Reads one value of the file; c is its first character. */
 static void read_value(struct reader *r, char c)
 {
     if (c == '[') {
@@ -595,7 +594,7 @@ static void read_value(struct reader *r, char c)
     }
 }
 
-/* Closes the sequences of single events, if there are any. */
+/* Closes the sequences of single events, if any. */
 static void finish_rows(struct reader *r)
 {
     r->builder->calendar = r->calendar == 1;
@@ -655,7 +654,7 @@ static smurf_status open_stream(void **state, struct source *source, const smurf
     return status;
 }
 
-/* Behind a value that is wrong: on to the next line. */
+/* After a bad value: skips to the next line. */
 static void skip_line(struct json *json)
 {
     struct source *source = json->source;
@@ -669,7 +668,7 @@ static void skip_line(struct json *json)
     json->line_start = smurf_source_offset(source);
 }
 
-/* One value at a time: whether the next has come in full, only reading it would tell. */
+/* One value at a time: only reading the next would tell whether it is complete. */
 static smurf_status read_stream(void *state, struct builder *builder, size_t most, size_t *records, uint64_t *line,
                                 bool *whole, smurf_error *err)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Numbers and names longer than this are mistakes; it is also how far the scanner looks ahead. */
+/* Longer numbers and names are mistakes; this is also how far the scanner looks ahead. */
 enum { AHEAD = 512, STRING_LIMIT = 1 << 20 };
 
 smurf_status smurf_json_blame(struct json *json, smurf_status status)
@@ -26,7 +26,7 @@ bool smurf_json_fail(struct json *json, const char *format, ...)
     return false;
 }
 
-/* At least `want` unread bytes, unless the input ends. */
+/* Ensures at least `want` unread bytes, unless the input ends. */
 static bool need(struct json *json, size_t want)
 {
     struct source *source = json->source;
@@ -35,7 +35,7 @@ static bool need(struct json *json, size_t want)
     if (json->lines && smurf_source_offset(source) - json->line_start > SOURCE_LINE_LIMIT)
         return smurf_json_fail(json, "line is longer than 1 GiB (cut the sequence into several)");
     if (!json->at_once) json->status = smurf_source_fill(source, want, json->err);
-    /* No token goes on behind the end of a line: up to there, everything is here. */
+    /* No token spans lines: everything up to the end of the line is here. */
     while (json->at_once && !json->status && !source->eof) {
         size_t unread = (size_t)(source->end - source->p);
         if (unread >= want || memchr(source->p, '\n', unread)) break;
@@ -101,11 +101,11 @@ bool smurf_json_more(struct json *json, char close, bool *first)
         return smurf_json_fail(json, "the file ends inside a value: it was cut off (fetch or write it again)");
     if (found != ',') return smurf_json_fail(json, "expected ',' or '%c' but found %s", close, describe(found, text));
     json->source->p++;
-    if (smurf_json_peek(json) == close) return smurf_json_fail(json, "a comma stands before '%c'", close);
+    if (smurf_json_peek(json) == close) return smurf_json_fail(json, "trailing comma before '%c'", close);
     return !json->status;
 }
 
-/* JSON allows less than smurf_decimal_scan: no leading + or zeros, digits on both sides of the point. */
+/* JSON is stricter than smurf_decimal_scan: no leading + or zeros, digits on both sides of the point. */
 static bool strict_number(const char *p, const char *end)
 {
     if (*p == '-') p++;
@@ -177,7 +177,7 @@ static bool append_code(struct json *json, unsigned code)
     return append(json, out, n);
 }
 
-/* The escape at p, behind its backslash; at least 12 bytes or the pad can be read. */
+/* The escape at p, after its backslash; at least 12 bytes or the pad are readable. */
 static bool take_escape(struct json *json)
 {
     static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
@@ -250,7 +250,8 @@ bool smurf_json_literal(struct json *json, size_t *at, size_t *n)
         json->source->p += *n;
         return append(json, words[i], *n) && append(json, "", 1);
     }
-    return smurf_json_number(json, &d) && smurf_json_fail(json, "expected a value"); /* number() says what was found */
+    return smurf_json_number(json, &d) &&
+           smurf_json_fail(json, "expected a value"); /* smurf_json_number reports what was found */
 }
 
 /* Takes one scalar, or opens one bracket. */

@@ -1,4 +1,4 @@
-/* json_tree.c - see json_tree.h. Reading is a recursive descent; NULL stands for a failure, told in the parser. */
+/* json_tree.c - see json_tree.h. A recursive descent parser; NULL means failure, described in the parser. */
 #include "data/json_tree.h"
 
 #include "base/memory.h"
@@ -12,7 +12,7 @@
 
 struct parser {
     const char *p, *end;
-    const char *why; /* NULL: nothing is wrong, or memory is out */
+    const char *why; /* NULL: no error, or out of memory */
     bool no_memory;
 };
 
@@ -28,7 +28,7 @@ static void *out_of_memory(struct parser *s)
     return NULL;
 }
 
-/* The next character that is not blank; 0 at the end. */
+/* The next non-blank character; 0 at the end. */
 static char peek(struct parser *s)
 {
     while (s->p < s->end && (*s->p == ' ' || *s->p == '\t' || *s->p == '\r' || *s->p == '\n')) s->p++;
@@ -44,7 +44,7 @@ static bool take(struct parser *s, char c)
 
 /* ---- Strings --------------------------------------------------------------------------------- */
 
-/* Four hexadecimal digits before `end`; -1: there are none. */
+/* Four hexadecimal digits before `end`; -1 if there are not. */
 static int hex4(const char *p, const char *end)
 {
     int value = 0;
@@ -70,7 +70,7 @@ static size_t put_utf8(char *out, unsigned code)
     return n;
 }
 
-/* An escape at *p, behind its backslash; returns how many bytes it came to, 0: it is wrong. */
+/* The escape at *p, after its backslash. Returns the number of bytes written, 0 if it is invalid. */
 static size_t unescape(const char **p, const char *end, char *out)
 {
     static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
@@ -103,7 +103,7 @@ static bool copy_string(struct parser *s, const char *p, const char *end, char *
         if (*p != '\\')
             *to = *p++;
         else if (p++, !(n = unescape(&p, end, to)))
-            return fail(s, "a wrong escape in a string");
+            return fail(s, "an invalid escape in a string");
         to += n;
     }
     *to = '\0';
@@ -139,7 +139,7 @@ static size_t digits(const char *p)
     return n;
 }
 
-/* The length of the number that a text begins with, 0: there is none. *whole: it has neither point nor exponent. */
+/* The length of the number at the start of text, 0 if none. *whole: it has neither point nor exponent. */
 static size_t number_length(const char *text, bool *whole)
 {
     const char *p = text + (*text == '-');
@@ -161,14 +161,14 @@ static size_t number_length(const char *text, bool *whole)
 
 static json_t *number(struct parser *s)
 {
-    char text[128]; /* ends in a NUL, which the text need not */
+    char text[128]; /* NUL-terminated, which the text need not be */
     size_t room = (size_t)(s->end - s->p) < sizeof text - 1 ? (size_t)(s->end - s->p) : sizeof text - 1;
     bool whole = false;
     struct decimal d;
     memcpy(text, s->p, room);
     text[room] = '\0';
     size_t n = number_length(text, &whole);
-    if (n == 0) return fail(s, "a value is expected");
+    if (n == 0) return fail(s, "expected a value");
     if (n == sizeof text - 1 || !smurf_decimal_scan(&d, text)) return fail(s, "a number that is too long");
     s->p += n;
     if (!whole) {
@@ -194,10 +194,10 @@ static json_t *array(struct parser *s, int depth)
     } while (take(s, ','));
     if (take(s, ']')) return out;
     json_decref(out);
-    return fail(s, "',' or ']' is expected");
+    return fail(s, "expected ',' or ']'");
 }
 
-/* Adds one member; false: it could not. */
+/* Adds one member; false on failure. */
 static bool member(struct parser *s, json_t *object, int depth)
 {
     char *key = string(s);
@@ -205,7 +205,7 @@ static bool member(struct parser *s, json_t *object, int depth)
     if (key && json_object_get(object, key))
         fail(s, "a duplicate key");
     else if (key && !take(s, ':'))
-        fail(s, "':' is expected");
+        fail(s, "expected ':'");
     else if (key)
         item = value(s, depth);
     bool good = item && json_object_set_new_nocheck(object, key, item) == 0;
@@ -223,7 +223,7 @@ static json_t *object(struct parser *s, int depth)
     } while (take(s, ','));
     if (take(s, '}')) return out;
     json_decref(out);
-    return fail(s, "',' or '}' is expected");
+    return fail(s, "expected ',' or '}'");
 }
 
 static bool word(struct parser *s, const char *text)
@@ -262,7 +262,7 @@ smurf_status smurf_json_tree(json_t **out, const char *text, size_t n, struct js
     *out = value(&s, 0);
     if (*out && peek(&s) == '\0' && s.p == s.end) return SMURF_OK;
     json_decref(*out);
-    if (*out) s.why = "there is more behind the value";
+    if (*out) s.why = "trailing data after the value";
     *out = NULL;
     *fault = (struct json_fault){s.why, (size_t)(s.p - text)};
     return s.no_memory ? SMURF_ERROR_MEMORY : SMURF_ERROR_INPUT;

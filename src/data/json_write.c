@@ -1,8 +1,8 @@
 /*
- * json_write.c - JSON Lines and JSON in the EasyTPP / Hugging Face shape, without losing anything.
+ * json_write.c - JSON Lines and JSON in the EasyTPP / Hugging Face layout, lossless.
  *
- * Beside the fields of the field: type_names, unit (in the first sequence), and per sequence, where known,
- * sequence (its name), observation_start, observation_end, first_scored.
+ * In addition to the usual fields: type_names, unit (in the first sequence), and per sequence, if known, sequence (its
+ * name), observation_start, observation_end, first_scored.
  */
 #include "data/data.h"
 #include "data/json.h"
@@ -16,7 +16,7 @@ static void write_key(struct sink *sink, const char *key)
     smurf_sink_text(sink, "\":");
 }
 
-/* A moment of the sequence's clock; dates in quotes. */
+/* A time on the sequence's clock; dates are quoted. */
 static void write_time(struct sink *sink, const smurf_data *data, int64_t origin, double offset)
 {
     if (data->calendar)
@@ -25,7 +25,7 @@ static void write_time(struct sink *sink, const smurf_data *data, int64_t origin
         smurf_sink_time(sink, origin, offset);
 }
 
-/* What holds for the whole data set. */
+/* Fields that apply to the whole data set. */
 static void write_shared(struct sink *sink, const smurf_data *data)
 {
     if (data->unit[0]) {

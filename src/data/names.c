@@ -19,7 +19,7 @@ static uint32_t hash(const char *text, size_t n)
     return (uint32_t)(h ^ h >> 32);
 }
 
-/* The slot that holds the text, or the free one where it would go. */
+/* The slot that holds the text, or the free slot where it would go. */
 static uint32_t *slot_of(const struct names *names, const char *text, size_t n)
 {
     uint32_t at = hash(text, n) & names->mask;

@@ -2,10 +2,10 @@
  * number.c - see number.h.
  *
  * Reading is exact: up to 19 significant digits are kept in 64 bits. The nearest double is then
- *   - one division or multiplication of doubles where both sides are exact (mantissa < 2^53, |exponent| <= 22);
- *   - an integer division in 128 bits (a multiplication by the inverse, made exact) with the remainder as sticky bit
- *     where exponent is -1 .. -19;
- *   - strtod in the C locale for the rest (rare: 20 digits and more, large exponents).
+ *   - one division or multiplication of doubles if both operands are exact (mantissa < 2^53, |exponent| <= 22);
+ *   - an integer division in 128 bits (multiplication by the inverse, made exact) with the remainder as sticky bit
+ *     if exponent is -1 .. -19;
+ *   - strtod in the C locale otherwise (rare: 20 digits or more, large exponents).
  */
 #include "data/number.h"
 
@@ -51,8 +51,8 @@ static bool is_digit(char c)
 
 /* ---- Scanning -------------------------------------------------------------------------------- */
 
-/* Appends the digits at p to the mantissa; returns their end. Digits past the 19th significant one are
-   counted in *dropped. */
+/* Appends the digits at p to the mantissa; returns their end. Digits after the 19th significant one are counted in
+ *dropped. */
 static const char *scan_digits(const char *p, struct decimal *d, int *kept, int *dropped)
 {
     for (; is_digit(*p); p++) {
@@ -135,7 +135,7 @@ static int days_in_month(int year, int month)
     return days[month - 1] + (month == 2 && leap);
 }
 
-/* Z, +hh, +hhmm or +hh:mm; the end where it is one, with seconds east of UTC. */
+/* Z, +hh, +hhmm or +hh:mm. Returns its end if it is a zone; *east is in seconds east of UTC. */
 static const char *scan_zone(const char *p, const char *end, int *east)
 {
     *east = 0;
@@ -227,7 +227,7 @@ static int leading_zeros(uint64_t x)
     return __builtin_clzll(x);
 }
 
-/* 2^exponent, where it is a normal number. */
+/* 2^exponent, for exponents of normal numbers. */
 static double power_of_two(int exponent)
 {
     uint64_t bits = (uint64_t)(1023 + exponent) << 52;
@@ -236,8 +236,8 @@ static double power_of_two(int exponent)
     return power;
 }
 
-/* 10^k moved up so that its top bit is set, and what to multiply with to divide by that:
-   inverse = floor((2^128 - 1) / scaled) - 2^64. */
+/* 10^k shifted so that its top bit is set, and the multiplier that divides by it: inverse = floor((2^128 - 1) / scaled)
+   - 2^64. */
 struct divisor {
     uint64_t scaled, inverse;
     int shift;
@@ -271,9 +271,9 @@ static const struct divisor divisors[20] = {
     DIVISOR(10000000000000000000),
 };
 
-/* The quotient of dividend and by->scaled, rounded down, and the rest; the upper half of dividend is below by->scaled.
-   Moeller and Granlund, Improved division by invariant integers (2011), algorithm 4: the guess from the inverse is at
-   most one off, either way. */
+/* floor(dividend / by->scaled) and the remainder; the upper half of dividend is below by->scaled. Moeller and Granlund,
+   Improved division by invariant integers (2011), algorithm 4: the estimate from the inverse is off by at most one,
+   either way. */
 static uint64_t quotient_of(wide dividend, const struct divisor *by, uint64_t *rest)
 {
     wide guess = (wide)by->inverse * (uint64_t)(dividend >> 64) + dividend;
@@ -287,8 +287,8 @@ static uint64_t quotient_of(wide dividend, const struct divisor *by, uint64_t *r
 }
 
 /* mantissa / 10^places rounded to nearest even; 0 < mantissa, places <= 19. The quotient of the shifted mantissa has at
-   least 62 bits; an odd lowest bit stands for any remainder. One bit less fits a signed integer, whose conversion is
-   one instruction and rounds to nearest even; the sticky bit keeps halves apart. */
+   least 62 bits; its lowest bit is set if there is a remainder. Dropping one bit makes it fit a signed integer, which
+   converts in one instruction and rounds to nearest even; the sticky bit keeps ties exact. */
 static double divide(uint64_t mantissa, int places)
 {
     const struct divisor *by = &divisors[places];
@@ -298,13 +298,13 @@ static double divide(uint64_t mantissa, int places)
     return (double)(int64_t)quotient * power_of_two(by->shift - up - 62);
 }
 
-/* The same for a value of 2^64 or more, places <= 18 and a quotient below 2^53: the whole part and 64 bits of
-   the rest, cut to 64 bits with the lowest as sticky bit. */
+/* The same for a value of 2^64 or more, places <= 18 and a quotient below 2^53: the integer part and 64 bits of the
+   fraction, cut to 64 bits with the lowest as sticky bit. */
 static double divide_wide(wide value, int places)
 {
     wide divisor = smurf_pow10_int[places], rest = (value % divisor) << 64;
     wide bits = (value / divisor) << 64 | rest / divisor;
-    int down = 64 - leading_zeros((uint64_t)(bits >> 64)); /* the whole part is not 0: 2^64 / 10^18 > 18 */
+    int down = 64 - leading_zeros((uint64_t)(bits >> 64)); /* the integer part is not 0: 2^64 / 10^18 > 18 */
     uint64_t top = (uint64_t)(bits >> down);
     if (rest % divisor || (uint64_t)(bits << (64 - down))) top |= 1;
     return ldexp((double)top, down - 64);
@@ -335,7 +335,7 @@ double smurf_decimal_value(const struct decimal *d)
     return d->negative ? -value : value;
 }
 
-/* The mantissa of a decimal that was cut, with the digits up to the 37th; *exponent goes with it. */
+/* The mantissa of a truncated decimal, with digits up to the 37th; *exponent goes with it. */
 static wide long_mantissa(const struct decimal *d, int *exponent)
 {
     wide value = d->mantissa;
@@ -350,8 +350,8 @@ static wide long_mantissa(const struct decimal *d, int *exponent)
     return value;
 }
 
-/* The decimal as an integer number of 10^-places, places <= 18, the rest cut off towards zero. False where
-   its whole part is beyond 2^63. */
+/* The decimal as an integer multiple of 10^-places, places <= 18, truncated towards zero. False if its integer part is
+   beyond 2^63. */
 static bool fixed_point(const struct decimal *d, signed_wide *out, int *places)
 {
     int exponent = d->exponent;
@@ -380,8 +380,8 @@ bool smurf_decimal_origin(const struct decimal *d, int64_t *origin)
     return true;
 }
 
-/* The common case of smurf_decimal_offset: all of it fits 64 bits, and the difference a double. False where it is not.
- */
+/* The common case of smurf_decimal_offset: everything fits 64 bits, and the difference fits a double. Otherwise
+   false. */
 static bool near_offset(const struct decimal *d, int64_t origin, double *out)
 {
     int places = -d->exponent;
@@ -427,14 +427,14 @@ static size_t write_unsigned(char *out, uint64_t value, int digits)
     return (size_t)n;
 }
 
-/* The fewest decimal places, up to 17, with which |x| < 2^53 reads back; -1 where none does. The digits
-   are *mantissa. */
+/* The fewest decimal places, up to 17, with which |x| < 2^53 reads back exactly; -1 if none. The digits are
+ *mantissa. */
 static int places_needed(double x, uint64_t *mantissa)
 {
     for (int places = 0; places <= 17; places++) {
         double scaled = nearbyint(x * smurf_pow10[places]);
         if (scaled > 0x1p53) return -1;
-        if (scaled > 0x1p50 && scaled / smurf_pow10[places] != x) { /* the product was rounded and may be one off */
+        if (scaled > 0x1p50 && scaled / smurf_pow10[places] != x) { /* the product was rounded and may be off by one */
             if ((scaled - 1) / smurf_pow10[places] == x)
                 scaled--;
             else
@@ -473,8 +473,8 @@ size_t smurf_number_write(char out[NUMBER_TEXT], double x)
     return n;
 }
 
-/* |x| < 2^53 as *mantissa * 10^-places, places <= 18, that reads back as |x| (where it is 0.01 or more: with
-   17 significant digits). */
+/* |x| < 2^53 as *mantissa * 10^-places, places <= 18, that reads back as |x| (if it is 0.01 or more: with 17
+   significant digits). */
 static int to_fixed(double x, uint64_t *mantissa)
 {
     int places = places_needed(x, mantissa);
@@ -489,7 +489,7 @@ static int to_fixed(double x, uint64_t *mantissa)
     return places;
 }
 
-/* origin + offset as an integer number of 10^-places, places <= 18. */
+/* origin + offset as an integer multiple of 10^-places, places <= 18. */
 static signed_wide time_to_fixed(int64_t origin, double offset, int *places)
 {
     uint64_t mantissa = 0;

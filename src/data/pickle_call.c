@@ -1,9 +1,9 @@
 /*
- * pickle_call.c - the callables that pickles of data name, and what they make; see pickle.h.
+ * pickle_call.c - the callables that data pickles use, and what they make; see pickle.h.
  *
- * numpy writes a scalar as scalar(dtype, bytes), an array as _reconstruct(...) followed by a state, or since
- * protocol 5 as _frombuffer(bytes, dtype, shape, order). Python 3 writes bytes in protocols 0 to 2 as
- * _codecs.encode(text, 'latin1').
+ * numpy writes a scalar as scalar(dtype, bytes), an array as _reconstruct(...) followed by a state or, since protocol
+ * 5, as _frombuffer(bytes, dtype, shape, order). Python 3 writes bytes in protocols 0 to 2 as _codecs.encode(text,
+ * 'latin1').
  */
 #include "data/pickle.h"
 
@@ -67,7 +67,7 @@ static smurf_status call_dict(struct pickle_tree *tree, struct pickle_value argu
 
 /* ---- numpy ----------------------------------------------------------------------------------- */
 
-/* numpy.dtype('f8', ...): a letter and a size. The byte order comes later, as state. */
+/* numpy.dtype('f8', ...): a letter and a size. The byte order comes later, in the state. */
 static smurf_status call_dtype(struct pickle_tree *tree, struct pickle_value arguments, struct pickle_value *out,
                                smurf_error *err)
 {
@@ -85,7 +85,7 @@ static smurf_status call_dtype(struct pickle_tree *tree, struct pickle_value arg
     if (n && *code == 'O') dtype.code = 'O';
     if (!dtype.code)
         return smurf_fail(err, SMURF_ERROR_INPUT,
-                          "numpy dtype '%.*s' is not read (convert to f4, f8, i1 to i8, u1 to u8, b1 or lists)",
+                          "numpy dtype '%.*s' is not supported (convert to f4, f8, i1 to i8, u1 to u8, b1 or lists)",
                           n < 40 ? (int)n : 40, code);
     smurf_status status = smurf_pickle_node(tree, PICKLE_DTYPE, out, err);
     if (!status) tree->node[out->node].dtype = dtype;
@@ -112,7 +112,7 @@ static bool get_dtype(const struct pickle_tree *tree, struct pickle_value value,
     return true;
 }
 
-/* scalar(dtype, bytes): a plain number from here on. */
+/* scalar(dtype, bytes): becomes a plain number. */
 static smurf_status call_scalar(struct pickle_tree *tree, struct pickle_value arguments, struct pickle_value *out,
                                 smurf_error *err)
 {
@@ -135,7 +135,8 @@ static smurf_status read_shape(const struct pickle_tree *tree, struct pickle_val
     *dimensions = smurf_pickle_count(tree, shape);
     if (smurf_pickle_kind(tree, shape) != PICKLE_TUPLE) return damaged(err, "the shape of a numpy array");
     if (*dimensions > 2)
-        return smurf_fail(err, SMURF_ERROR_INPUT, "a numpy array has %zu dimensions (two are the most)", *dimensions);
+        return smurf_fail(err, SMURF_ERROR_INPUT, "a numpy array has %zu dimensions (at most two are supported)",
+                          *dimensions);
     side[0] = side[1] = 1;
     for (size_t i = 0; i < *dimensions; i++) {
         struct pickle_value n = smurf_pickle_item(tree, shape, i);
@@ -146,7 +147,7 @@ static smurf_status read_shape(const struct pickle_tree *tree, struct pickle_val
     return SMURF_OK;
 }
 
-/* Makes the node a list of its rows: views of the node's own items or bytes. */
+/* Makes the node a list of its rows, which are views of the node's own items or bytes. */
 static smurf_status cut_into_rows(struct pickle_tree *tree, size_t number, const uint64_t side[2], smurf_error *err)
 {
     struct pickle_node whole = tree->node[number];
@@ -166,7 +167,7 @@ static smurf_status cut_into_rows(struct pickle_tree *tree, size_t number, const
     return status;
 }
 
-/* Fills an array. data: a text with the bytes, or a list where the dtype is that of objects. */
+/* Fills an array. data: a text with the bytes, or a list if the dtype is object. */
 static smurf_status fill_array(struct pickle_tree *tree, size_t number, struct pickle_value shape,
                                struct pickle_dtype dtype, bool fortran, struct pickle_value data, smurf_error *err)
 {
@@ -195,7 +196,7 @@ static smurf_status fill_array(struct pickle_tree *tree, size_t number, struct p
     return dimensions == 2 ? cut_into_rows(tree, number, side, err) : SMURF_OK;
 }
 
-/* _reconstruct(ndarray, (0,), b'b'): an array that waits for its state. */
+/* _reconstruct(ndarray, (0,), b'b'): an array whose state follows. */
 static smurf_status call_reconstruct(struct pickle_tree *tree, struct pickle_value arguments, struct pickle_value *out,
                                      smurf_error *err)
 {
@@ -237,7 +238,7 @@ typedef smurf_status maker(struct pickle_tree *tree, struct pickle_value argumen
 
 static const struct {
     const char *module, *name;
-    maker *make; /* NULL: only ever an argument */
+    maker *make; /* NULL: used only as an argument */
 } globals[] = {
     {"numpy.core.multiarray", "scalar", call_scalar},
     {"numpy.core.multiarray", "_reconstruct", call_reconstruct},

@@ -1,16 +1,16 @@
 /*
- * pickle_read.c - pickled data sets as the field of point processes ships them (NHP, THP, SAHP, EasyTPP).
+ * pickle_read.c - pickled data sets as published for point process models (NHP, THP, SAHP, EasyTPP).
  *
- *     {'dim_process': K, 'train': [sequence, ...], 'dev': [], ...}      one split is taken
+ *     {'dim_process': K, 'train': [sequence, ...], 'dev': [], ...}      one split is read
  *     [sequence, ...]
  *     {'time_since_start': [[t, ...], ...], 'type_event': [[k, ...], ...], 'dim_process': K or [K, ...]}
  *
- * where a sequence is a list of events {'time_since_start': t, 'time_since_last_event': dt, 'type_event': k}
- * or a dictionary of lists {'time_since_start': [t, ...], 'type_event': [k, ...]}. Any list may be a tuple or
- * a numpy array. What else smurf_pickle_write writes is understood too: 'type_names', 'unit', 'calendar', and
- * for each sequence 'sequence' (its name), 'observation_start', 'observation_end', 'first_scored'.
+ * where a sequence is a list of events {'time_since_start': t, 'time_since_last_event': dt, 'type_event': k} or a
+ * dictionary of lists {'time_since_start': [t, ...], 'type_event': [k, ...]}. Any list may be a tuple or a numpy array.
+ * Also reads the other fields that smurf_pickle_write writes: 'type_names', 'unit', 'calendar', and per sequence
+ * 'sequence' (its name), 'observation_start', 'observation_end', 'first_scored'.
  *
- * The walk below has a fixed depth, so that lists that contain themselves do no harm.
+ * The walk has a fixed depth, so lists that contain themselves are harmless.
  */
 #include "data/pickle.h"
 
@@ -29,7 +29,7 @@ static const char *const usual[FIELDS][ALIASES] = {
 
 static const char *const splits[] = {"train", "dev", "devtest", "test", "valid", "validation"};
 
-/* What time_since_last_event has to say against time_since_start. */
+/* Disagreements between time_since_last_event and time_since_start. */
 struct dispute {
     size_t events, sequences;
     size_t sequence, event; /* the first, from 1 */
@@ -41,8 +41,8 @@ struct walk {
     struct builder *builder;
     const char *field_name[FIELDS]; /* for messages */
     uint32_t key[FIELDS][ALIASES];  /* PICKLE_NO_KEY: not in this file */
-    bool untyped;                   /* no event of this file has a type: there is only one */
-    const char *name_key;           /* of what names a sequence */
+    bool untyped;                   /* no event in this file has a type: there is only one type */
+    const char *name_key;           /* key of the sequence name */
     struct dispute dispute;
     smurf_error *err;
 };
@@ -50,11 +50,11 @@ struct walk {
 /* A sequence, in either layout. */
 struct events {
     bool columns;
-    bool has[FIELDS]; /* columns: is it there? */
+    bool has[FIELDS]; /* columns: is it present? */
     struct pickle_value column[FIELDS];
-    struct pickle_value list;  /* else: of dictionaries */
-    struct pickle_value about; /* dictionary of what else is known of it ... */
-    size_t index;              /* ... or of lists of that, with this place for this sequence */
+    struct pickle_value list;  /* otherwise: a list of dictionaries */
+    struct pickle_value about; /* dictionary with the sequence's other properties ... */
+    size_t index;              /* ... or with lists of them, indexed by this */
     size_t count;
 };
 
@@ -63,7 +63,7 @@ struct clock {
     bool running; /* the first time has been seen */
     int64_t origin;
     double last;             /* relative to origin */
-    struct pickle_value sum; /* of the gaps, where there are no times */
+    struct pickle_value sum; /* of the gaps, if there are no times */
 };
 
 static smurf_status wrong(struct walk *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -78,8 +78,8 @@ static smurf_status wrong(struct walk *w, const char *format, ...)
 
 /* ---- Looking things up ----------------------------------------------------------------------- */
 
-/* The last item of a dictionary with this key, as Python keeps the last of several. Charges the search, which
-   callers settle with smurf_pickle_charge. */
+/* The last item of a dictionary with this key, since Python keeps the last duplicate. Adds the search to the charged
+   work; callers check it with smurf_pickle_charge. */
 static bool find(const struct walk *w, struct pickle_value dict, uint32_t key, struct pickle_value *out)
 {
     if (key == PICKLE_NO_KEY || smurf_pickle_kind(w->tree, dict) != PICKLE_DICT) return false;
@@ -124,7 +124,7 @@ static void find_keys(struct walk *w, const smurf_read_config *config)
     w->name_key = config->sequence_column ? config->sequence_column : "sequence";
 }
 
-/* A number, or an array of just one. */
+/* A number, or an array with one element. */
 static bool get_number(const struct walk *w, struct pickle_value value, struct pickle_value *out)
 {
     if (smurf_pickle_kind(w->tree, value) == PICKLE_ARRAY && smurf_pickle_count(w->tree, value) == 1)
@@ -153,7 +153,7 @@ static bool split_number(struct pickle_value number, int64_t *whole, double *fra
     return true;
 }
 
-/* The time relative to the origin, which the first time of a sequence sets: see smurf_sequence. */
+/* The time relative to the origin, which the first time of a sequence sets; see smurf_sequence. */
 static smurf_status tell_time(struct walk *w, struct clock *clock, struct pickle_value number, double *out)
 {
     double time = as_double(number), fraction;
@@ -169,7 +169,7 @@ static smurf_status tell_time(struct walk *w, struct clock *clock, struct pickle
     return SMURF_OK;
 }
 
-/* sum += gap, exactly where both are integers. */
+/* sum += gap, exactly if both are integers. */
 static smurf_status add_gap(struct walk *w, struct clock *clock, struct pickle_value gap)
 {
     struct pickle_value *sum = &clock->sum;
@@ -185,8 +185,8 @@ static smurf_status add_gap(struct walk *w, struct clock *clock, struct pickle_v
     return SMURF_OK;
 }
 
-/* Times in float32 carry seven digits: gaps made before rounding differ by less than 1e-6 of the time. The
-   first gap of a sequence has no agreed meaning. */
+/* float32 times carry seven digits: gaps computed before rounding differ by less than 1e-6 of the time. The first gap
+   of a sequence has no agreed meaning. */
 static void compare_gap(struct walk *w, const struct clock *clock, double time, double gap, size_t event)
 {
     struct dispute *d = &w->dispute;
@@ -198,9 +198,9 @@ static void compare_gap(struct walk *w, const struct clock *clock, double time, 
     d->latest = sequence;
 }
 
-/* ---- What holds for the whole file ------------------------------------------------------------ */
+/* ---- Fields of the whole file ----------------------------------------------------------------- */
 
-/* 'unit', 'calendar' and 'type_names', whose numbers the types are from then on. */
+/* 'unit', 'calendar' and 'type_names'; types are then numbers that index type_names. */
 static smurf_status read_shared(struct walk *w, struct pickle_value dict)
 {
     struct builder *b = w->builder;
@@ -215,7 +215,8 @@ static smurf_status read_shared(struct walk *w, struct pickle_value dict)
     bool list = smurf_pickle_is_list(w->tree, value);
     for (size_t i = 0; i < smurf_pickle_count(w->tree, value); i++) {
         struct pickle_value name = smurf_pickle_item(w->tree, value, i);
-        if (!list || name.kind != PICKLE_TEXT || i >= TYPE_LIMIT) return wrong(w, "'type_names' is no list of texts");
+        if (!list || name.kind != PICKLE_TEXT || i >= TYPE_LIMIT)
+            return wrong(w, "'type_names' is not a list of texts");
         const char *text = smurf_pickle_text(w->tree, name, &n);
         uint32_t number = smurf_names_intern(&b->vocabulary, text, n);
         if (number == NAMES_FULL) return smurf_fail_memory(w->err);
@@ -238,7 +239,7 @@ static smurf_status read_types_declared(struct walk *w, struct pickle_value dict
         bool is = get_number(w, many ? smurf_pickle_item(w->tree, value, i) : value, &number);
         double types = is ? as_double(number) : 0;
         if (!(types >= 1 && types <= TYPE_LIMIT) || types != floor(types))
-            return wrong(w, "'dim_process' is no number of types between 1 and %d", TYPE_LIMIT);
+            return wrong(w, "'dim_process' must be a number of types between 1 and %d", TYPE_LIMIT);
         if (types > w->builder->declared) w->builder->declared = (uint32_t)types;
     }
     return status;
@@ -256,7 +257,7 @@ static smurf_status read_type(struct walk *w, struct pickle_value value)
     }
     if (!get_number(w, value, &number)) return wrong(w, "'%s' is neither a number nor a text", w->field_name[TYPE]);
     double type = as_double(number);
-    if (type != floor(type)) return wrong(w, "type %g is no whole number", type);
+    if (type != floor(type)) return wrong(w, "type %g is not a whole number", type);
     uint32_t types = w->builder->words ? 0 : w->builder->declared;
     if (types && type >= types)
         return wrong(w, "type %.0f is out of range: there are %u types, from 0 to %u", type, types, types - 1);
@@ -275,10 +276,10 @@ static smurf_status read_time(struct walk *w, const struct events *e, size_t i, 
 {
     struct pickle_value value, time, gap;
     bool timed = cell(w, e, i, TIME, &value);
-    if (timed && !get_number(w, value, &time)) return wrong(w, "'%s' is no number", w->field_name[TIME]);
+    if (timed && !get_number(w, value, &time)) return wrong(w, "'%s' is not a number", w->field_name[TIME]);
     bool gapped = cell(w, e, i, GAP, &value) && get_number(w, value, &gap);
     if (!timed && !gapped)
-        return wrong(w, "an event has neither '%s' nor '%s' (use --time NAME where it is called otherwise)",
+        return wrong(w, "an event has neither '%s' nor '%s' (use --time NAME if it has another name)",
                      w->field_name[TIME], w->field_name[GAP]);
     if (!timed) {
         smurf_status status = add_gap(w, clock, gap);
@@ -302,11 +303,11 @@ static smurf_status read_event(struct walk *w, const struct events *e, size_t i,
     if (status) return status;
     if (w->untyped) return smurf_builder_type(w->builder, 0, w->err);
     if (!cell(w, e, i, TYPE, &type))
-        return wrong(w, "an event has no '%s' (use --type NAME where it is called otherwise)", w->field_name[TYPE]);
+        return wrong(w, "an event has no '%s' (use --type NAME if it has another name)", w->field_name[TYPE]);
     return read_type(w, type);
 }
 
-/* What is known of a sequence beside its events; false where it is not, or None. */
+/* A property of a sequence other than its events; false if absent or None. */
 static bool find_about(const struct walk *w, const struct events *e, const char *name, struct pickle_value *out)
 {
     if (!find_named(w, e->about, name, out)) return false;
@@ -354,25 +355,24 @@ static smurf_status read_sequence(struct walk *w, const struct events *e)
     return close_sequence(w, e, &clock);
 }
 
-/* Sets the columns of a sequence and checks that they are of one length. */
+/* Sets the columns of a sequence and checks that they have the same length. */
 static smurf_status set_columns(struct walk *w, struct events *e)
 {
     bool known = false;
     e->columns = true;
     for (int f = 0; f < FIELDS; f++) {
         if (!e->has[f]) continue;
-        if (!smurf_pickle_is_list(w->tree, e->column[f])) return wrong(w, "'%s' is no list", w->field_name[f]);
+        if (!smurf_pickle_is_list(w->tree, e->column[f])) return wrong(w, "'%s' is not a list", w->field_name[f]);
         size_t count = smurf_pickle_count(w->tree, e->column[f]);
         if (known && count != e->count)
-            return wrong(w, "'%s' has %zu entries where the field before it has %zu", w->field_name[f], count,
-                         e->count);
+            return wrong(w, "'%s' has %zu entries, but the field before it has %zu", w->field_name[f], count, e->count);
         e->count = count;
         known = true;
     }
     return SMURF_OK;
 }
 
-/* Sequence i of a list, with what `about` says of it unless it speaks for itself. */
+/* Sequence i of a list. `about` describes a list of events; a dictionary describes itself. */
 static smurf_status read_any_sequence(struct walk *w, struct pickle_value value, struct pickle_value about, size_t i)
 {
     struct events e = {.about = about, .index = i};
@@ -407,7 +407,7 @@ static bool is_set_of_columns(const struct walk *w, struct pickle_value value)
            smurf_pickle_is_list(w->tree, column);
 }
 
-/* A dictionary of lists: of one sequence, or of one list a sequence. */
+/* A dictionary of lists: one sequence, or one list per sequence. */
 static smurf_status read_columns(struct walk *w, struct pickle_value dict)
 {
     struct events whole = {.about = dict};
@@ -440,7 +440,7 @@ static smurf_status read_set(struct walk *w, struct pickle_value set, struct pic
     return status;
 }
 
-/* Does this look like sequences, judged by the first of them? */
+/* Does this look like a set of sequences, judging by the first? */
 static bool is_set(const struct walk *w, struct pickle_value value)
 {
     if (is_set_of_columns(w, value)) return true;
@@ -456,15 +456,15 @@ static bool is_split_name(const char *name)
     return false;
 }
 
-/* Adds "'name' (n), " to a list of names, as far as there is room. */
+/* Appends "'name' (n), " to a list of names if there is room. */
 static void list_name(char list[256], const char *name, size_t sequences)
 {
     size_t used = strlen(list);
     snprintf(list + used, 256 - used, "%s'%.40s' (%zu)", used ? ", " : "", name, sequences);
 }
 
-/* The set of sequences of a dictionary: the one asked for, or the only one. Sets under the usual names of
-   splits go first. */
+/* Chooses the set of sequences in a dictionary: the one asked for, or the only one. Sets with the usual split names
+   take precedence. */
 static smurf_status choose_set(struct walk *w, struct pickle_value dict, const char *key, struct pickle_value *out)
 {
     char names[256] = "";
@@ -498,7 +498,7 @@ static smurf_status read_root(struct walk *w, const char *key)
 {
     struct pickle_value root = w->tree->root, set = root;
     if (smurf_pickle_kind(w->tree, root) != PICKLE_DICT) {
-        if (key) return wrong(w, "there is no '%s': the file is no dictionary (leave --key out)", key);
+        if (key) return wrong(w, "there is no '%s': the file is not a dictionary (leave --key out)", key);
         return read_set(w, root, root);
     }
     smurf_status status = read_shared(w, root);
@@ -514,15 +514,15 @@ static smurf_status remark(struct walk *w, struct source *source)
     if (d->events)
         status = smurf_builder_remark(w->builder, w->err,
                                       "'%s' disagrees with the differences of '%s' at %zu event%s of %zu "
-                                      "sequence%s (first: sequence %zu, event %zu); '%s' was taken",
+                                      "sequence%s (first: sequence %zu, event %zu); '%s' was used",
                                       w->field_name[GAP], w->field_name[TIME], d->events, d->events == 1 ? "" : "s",
                                       d->sequences, d->sequences == 1 ? "" : "s", d->sequence, d->event,
                                       w->field_name[TIME]);
     if (!status) status = smurf_source_fill(source, 1, w->err);
     if (!status && source->p < source->end)
-        status = smurf_builder_remark(w->builder, w->err,
-                                      "there is more behind the pickle's end at byte %llu; it was not read",
-                                      (unsigned long long)smurf_source_offset(source));
+        status =
+            smurf_builder_remark(w->builder, w->err, "data after the end of the pickle, at byte %llu, was not read",
+                                 (unsigned long long)smurf_source_offset(source));
     return status;
 }
 
@@ -543,8 +543,8 @@ static smurf_status read_pickle(struct source *source, struct builder *builder, 
     return status;
 }
 
-/* Protocols 2 to 5 say so. Older ones start with a dictionary or a list, which goes into the memo at once:
-   "(dp0\n", "(lp1\n", "}q\0", "]q\1", in a tuple behind "("; or with the name of what is called. */
+/* Protocols 2 to 5 start with a version. Older pickles start with a dictionary or a list that is memoized at once:
+   "(dp0\n", "(lp1\n", "}q\0", "]q\1", after "(" if in a tuple; or with the name of a callable. */
 static bool looks(const char *head, size_t n)
 {
     static const char *const calls[] = {"ccollections\nOrderedDict\n", "cnumpy.core.multiarray\n_reconstruct\n",

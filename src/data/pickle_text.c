@@ -1,4 +1,4 @@
-/* pickle_text.c - see pickle.h: how pickles write numbers, text and bytes as text. */
+/* pickle_text.c - see pickle.h: the text forms of numbers, strings and bytes in pickles. */
 #include "data/pickle.h"
 
 #include "data/number.h"
@@ -14,7 +14,7 @@ smurf_status smurf_pickle_from_decimal(const char *text, size_t n, int64_t *out,
     errno = 0;
     long long value = strtoll(text, &end, 10);
     if (n == 0 || end != text + n)
-        return smurf_fail(err, SMURF_ERROR_INPUT, "'%.*s' is no integer", n < 40 ? (int)n : 40, text);
+        return smurf_fail(err, SMURF_ERROR_INPUT, "'%.*s' is not an integer", n < 40 ? (int)n : 40, text);
     if (errno == ERANGE) return smurf_fail(err, SMURF_ERROR_INPUT, "an integer beyond 64 bits");
     *out = value;
     return SMURF_OK;
@@ -32,11 +32,11 @@ smurf_status smurf_pickle_from_float(const char *text, size_t n, double *out, sm
     else if (n == 4 && memcmp(text, "-inf", 4) == 0)
         *out = -(double)INFINITY;
     else
-        return smurf_fail(err, SMURF_ERROR_INPUT, "'%.*s' is no number", n < 40 ? (int)n : 40, text);
+        return smurf_fail(err, SMURF_ERROR_INPUT, "'%.*s' is not a number", n < 40 ? (int)n : 40, text);
     return SMURF_OK;
 }
 
-/* The value of `digits` hexadecimal digits at p; -1 where there are not as many before end. */
+/* The value of `digits` hexadecimal digits at p; -1 if there are fewer before end. */
 static int64_t hexadecimal(const char *p, const char *end, int digits)
 {
     int64_t value = 0;
@@ -50,7 +50,7 @@ static int64_t hexadecimal(const char *p, const char *end, int digits)
     return value;
 }
 
-/* One escape behind its backslash; returns its end, or NULL where it is none. */
+/* The escape at p, after its backslash; returns its end, or NULL if it is invalid. */
 static const char *unescape(char *out, const char *p, const char *end)
 {
     static const char from[] = "\\'\"abfnrtv", to[] = "\\'\"\a\b\f\n\r\t\v";
@@ -79,7 +79,7 @@ char *smurf_pickle_from_repr(char *out, const char *p, size_t n)
 
 static char *write_utf8(char *out, uint32_t c)
 {
-    int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3; /* bytes behind the first */
+    int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3; /* bytes after the first */
     static const uint32_t lead[] = {0, 0xC0, 0xE0, 0xF0};
     *out++ = (char)(lead[more] | c >> 6 * more);
     while (more-- > 0) *out++ = (char)(0x80 | (c >> 6 * more & 0x3F));

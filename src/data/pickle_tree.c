@@ -37,8 +37,8 @@ smurf_status smurf_pickle_node(struct pickle_tree *tree, enum pickle_kind kind, 
     return SMURF_OK;
 }
 
-/* Makes room for n more items of a node: where it stands if it is the last of the pool, else by moving it
-   to the end with room to spare, so that what it leaves behind stays in proportion. */
+/* Makes room for n more items of a node: in place if it is the last in the pool, else by moving it to the end with
+   spare capacity, so that the space left behind stays proportional. */
 static bool make_room(struct pickle_tree *tree, struct pickle_node *node, size_t n)
 {
     size_t need = node->count + n;

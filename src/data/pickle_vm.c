@@ -1,9 +1,8 @@
 /*
  * pickle_vm.c - the opcodes of pickle protocols 0 to 5 that make data; see pickle.h.
  *
- * One table lists them. An opcode that is named there but has no function is refused by its name, one that is
- * missing is unknown. Lengths are believed only as far as bytes arrive, and every stack access stays above
- * the latest mark.
+ * One table lists them. An opcode with a name but no function is refused by name; one that is missing is unknown.
+ * Lengths are trusted only as far as bytes arrive, and every stack access stays above the latest mark.
  */
 #include "data/pickle.h"
 
@@ -17,16 +16,16 @@ struct vm {
     struct source *source;
     struct pickle_value *stack;
     size_t depth, stack_room;
-    size_t *mark; /* depths of the stack */
+    size_t *mark; /* stack depths */
     size_t marks, mark_room;
-    struct pickle_value *memo; /* (memos), PICKLE_UNSET where nothing was put */
+    struct pickle_value *memo; /* (memos), PICKLE_UNSET if empty */
     size_t memos, memo_room;
-    size_t memoized;   /* values put in the memo, which is the next number of MEMOIZE */
-    size_t fresh;      /* 1 + node of the tuple that the last opcode made, or put in the memo; 0: none */
+    size_t memoized;   /* values in the memo, which is the next number of MEMOIZE */
+    size_t fresh;      /* 1 + node of the tuple that the last opcode made or memoized; 0: none */
     size_t fresh_memo; /* 1 + its number in the memo; 0: none */
-    int argument;      /* of the opcode at work, from the table */
+    int argument;      /* of the current opcode, from the table */
     bool stopped;
-    bool placed; /* the error came from the source and says where it is */
+    bool placed; /* the error came from the source and has its location */
     smurf_error *err;
 };
 
@@ -52,7 +51,7 @@ static smurf_status fill(struct vm *vm, size_t want)
     return status;
 }
 
-/* Takes the next n bytes, which stay in place until the next bytes are taken. */
+/* Takes the next n bytes, which stay valid until the next take. */
 static smurf_status take(struct vm *vm, size_t n, const char **out)
 {
     smurf_status status = fill(vm, n);
@@ -63,7 +62,7 @@ static smurf_status take(struct vm *vm, size_t n, const char **out)
     return SMURF_OK;
 }
 
-/* Takes the bytes up to the next newline; the newline stands behind them. */
+/* Takes the bytes up to the next newline; the newline follows them. */
 static smurf_status take_line(struct vm *vm, const char **out, size_t *length)
 {
     struct source *s = vm->source;
@@ -106,7 +105,7 @@ static smurf_status push(struct vm *vm, struct pickle_value value)
     return SMURF_OK;
 }
 
-/* Fails unless n values lie above the latest mark. */
+/* Fails unless there are n values above the latest mark. */
 static smurf_status expect(struct vm *vm, size_t n)
 {
     size_t floor = vm->marks ? vm->mark[vm->marks - 1] : 0;
@@ -114,7 +113,7 @@ static smurf_status expect(struct vm *vm, size_t n)
     return wrong(vm, "the stack is empty: the pickle is damaged");
 }
 
-/* Takes the latest mark away. The values above it are stack[*from .. depth). */
+/* Removes the latest mark. The values above it are stack[*from .. depth). */
 static smurf_status take_mark(struct vm *vm, size_t *from)
 {
     if (vm->marks == 0) return wrong(vm, "there is no mark on the stack: the pickle is damaged");
@@ -139,7 +138,7 @@ static smurf_status do_mark(struct vm *vm)
     return SMURF_OK;
 }
 
-/* Takes away the value on top, or the mark where there is none above it. */
+/* Removes the top value, or the mark if there is no value above it. */
 static smurf_status do_pop(struct vm *vm)
 {
     if (vm->marks && vm->mark[vm->marks - 1] == vm->depth) {
@@ -183,7 +182,7 @@ static smurf_status do_bool(struct vm *vm)
     return push_integer(vm, vm->argument);
 }
 
-/* A number of 1 or 2 bytes without sign, or of 4 with. */
+/* An unsigned number of 1 or 2 bytes, or a signed one of 4. */
 static smurf_status do_binint(struct vm *vm)
 {
     int bytes = vm->argument;
@@ -205,7 +204,7 @@ static smurf_status do_int_text(struct vm *vm)
     return status ? status : push_integer(vm, value);
 }
 
-/* An integer in two's complement, behind its length in 1 or 4 bytes. */
+/* An integer in two's complement, preceded by its length in 1 or 4 bytes. */
 static smurf_status do_long(struct vm *vm)
 {
     int bytes = vm->argument;
@@ -241,7 +240,7 @@ static smurf_status do_binfloat(struct vm *vm)
 
 /* ---- Texts ----------------------------------------------------------------------------------- */
 
-/* Text or bytes behind their length in 1, 4 or 8 bytes. Memory is taken as the bytes arrive. */
+/* Text or bytes preceded by their length in 1, 4 or 8 bytes. Memory is allocated as the bytes arrive. */
 static smurf_status do_text(struct vm *vm)
 {
     int bytes = vm->argument;
@@ -264,7 +263,7 @@ static smurf_status do_text(struct vm *vm)
     return push(vm, smurf_pickle_text_keep(vm->tree, (size_t)n));
 }
 
-/* A line of text with escapes, which grows to at most twice its length. */
+/* A line of text with escapes, which at most doubles in length. */
 static smurf_status do_text_line(struct vm *vm)
 {
     bool repr = vm->argument == 'S';
@@ -296,7 +295,7 @@ static smurf_status pair_up(struct vm *vm, size_t from)
     return SMURF_OK;
 }
 
-/* Makes a container of the values from stack[from] on and leaves it in their place. */
+/* Replaces the values from stack[from] on by a container of them. */
 static smurf_status gather(struct vm *vm, size_t from, enum pickle_kind kind)
 {
     struct pickle_value made;
@@ -336,7 +335,8 @@ static smurf_status add_to(struct vm *vm, size_t from, enum pickle_kind kind)
 {
     size_t floor = vm->marks ? vm->mark[vm->marks - 1] : 0;
     if (from <= floor || smurf_pickle_kind(vm->tree, vm->stack[from - 1]) != kind)
-        return smurf_fail(vm->err, SMURF_ERROR_INPUT, "items are added to what is no %s: the pickle is damaged",
+        return smurf_fail(vm->err, SMURF_ERROR_INPUT,
+                          "items are added to something that is not a %s: the pickle is damaged",
                           kind == PICKLE_DICT ? "dictionary" : "list");
     smurf_status status = kind == PICKLE_DICT ? pair_up(vm, from) : SMURF_OK;
     if (!status)
@@ -376,7 +376,7 @@ static smurf_status take_index(struct vm *vm, int bytes, uint64_t *out)
     return status;
 }
 
-/* Picklers number what they put one by one, each after at least one byte: a larger number is a mistake. */
+/* Picklers number memo entries consecutively, each after at least one byte: a larger number is a mistake. */
 static smurf_status put(struct vm *vm, uint64_t index)
 {
     smurf_status status = expect(vm, 1);
@@ -427,7 +427,7 @@ static smurf_status do_get(struct vm *vm)
 
 /* ---- Callables ------------------------------------------------------------------------------- */
 
-/* Replaces the module and name on top of the stack by the callable they mean. */
+/* Replaces the module and name on top of the stack by the callable they name. */
 static smurf_status do_stack_global(struct vm *vm)
 {
     struct pickle_value function;
@@ -455,8 +455,8 @@ static smurf_status do_global(struct vm *vm)
     return do_stack_global(vm);
 }
 
-/* A call. Picklers put the arguments in the memo but never ask for them again; with numpy scalars they would
-   fill most of the tree, so a tuple that has just been made for the call is taken out again. */
+/* A call. Picklers memoize the arguments but never use them again; with numpy scalars they would fill most of the tree,
+   so a tuple just made for the call is removed. */
 static smurf_status do_reduce(struct vm *vm)
 {
     struct pickle_value made;
@@ -480,7 +480,7 @@ static smurf_status do_build(struct vm *vm)
     return smurf_pickle_build(vm->tree, vm->stack[vm->depth - 1], vm->stack[vm->depth], vm->err);
 }
 
-/* The length of a frame, which this reader has no use for. */
+/* The length of a frame, which is not needed. */
 static smurf_status do_skip(struct vm *vm)
 {
     const char *p = NULL;
@@ -550,7 +550,7 @@ static smurf_status step(struct vm *vm)
     if (run != do_put && run != do_memoize && run != do_reduce) vm->fresh = 0;
     if (run) return run(vm);
     if (!opcodes[code].name)
-        return smurf_fail(vm->err, SMURF_ERROR_INPUT, "0x%02x is no pickle opcode (is this a pickle?)", code);
+        return smurf_fail(vm->err, SMURF_ERROR_INPUT, "0x%02x is not a pickle opcode (is this a pickle?)", code);
     return smurf_fail(vm->err, SMURF_ERROR_INPUT,
                       "pickle opcode %s (0x%02x) makes more than data; nothing was executed "
                       "(save plain lists, dictionaries, numbers and numpy arrays instead)",

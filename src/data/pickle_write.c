@@ -1,12 +1,11 @@
 /*
- * pickle_write.c - the pickles of the field (NHP, THP, SAHP, EasyTPP), in protocol 2 for Python 2 and 3.
+ * pickle_write.c - pickles in the usual layout (NHP, THP, SAHP, EasyTPP), in protocol 2 for Python 2 and 3.
  *
- *     {'dim_process': K, 'train': [[{'time_since_start': t, 'time_since_last_event': dt, 'type_event': k},
- * ...], ...]}
+ *     {'dim_process': K, 'train': [[{'time_since_start': t, 'time_since_last_event': dt, 'type_event': k}, ...], ...]}
  *
- * Beside these, where known: type_names, unit, calendar and, as lists with one entry a sequence, sequence
- * (its name), observation_start, observation_end, first_scored. Times are floats, as loaders expect; whole
- * numbers beyond 2^53, which floats cannot hold, are integers.
+ * In addition, if known: type_names, unit, calendar and, as lists with one entry per sequence, sequence (its name),
+ * observation_start, observation_end, first_scored. Times are floats, as loaders expect; integers beyond 2^53, which
+ * floats cannot hold, are written as integers.
  */
 #include "data/data.h"
 #include "data/pickle.h"
@@ -63,7 +62,7 @@ static void put_time(struct sink *sink, int64_t origin, double offset)
         put_real(sink, (double)origin + offset);
 }
 
-/* Bytes of the UTF-8 character at p; 0 where there is none. */
+/* Length of the UTF-8 character at p; 0 if it is invalid. */
 static size_t utf8_length(const char *text)
 {
     const unsigned char *p = (const unsigned char *)text;
@@ -75,7 +74,7 @@ static size_t utf8_length(const char *text)
     return short_form || beyond ? 0 : n;
 }
 
-/* A text; bytes that are no UTF-8, which Python would refuse, are taken for Latin-1. */
+/* A text; bytes that are not UTF-8, which Python would reject, are taken as Latin-1. */
 static void put_text(struct sink *sink, const char *text)
 {
     size_t n = strlen(text), wrong = 0;
@@ -96,7 +95,7 @@ static void put_text(struct sink *sink, const char *text)
 
 /* ---- Sequences ------------------------------------------------------------------------------- */
 
-/* The keys of events go into the memo once. */
+/* Memoizes the event keys once. */
 static void define_keys(struct sink *sink)
 {
     for (int k = 0; k < KEYS; k++) {
@@ -138,7 +137,7 @@ static smurf_status write_sequences(struct sink *sink, const smurf_data *data, c
     return SMURF_OK;
 }
 
-/* ---- What else is known ---------------------------------------------------------------------- */
+/* ---- Other fields ---------------------------------------------------------------------------- */
 
 enum about { ABOUT_NAME, ABOUT_START, ABOUT_END, ABOUT_FIRST, ABOUTS };
 static const char *const about_text[ABOUTS] = {"sequence", "observation_start", "observation_end", "first_scored"};

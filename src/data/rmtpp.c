@@ -1,8 +1,8 @@
 /*
- * rmtpp.c - RMTPP text: a file of times and a file of types, one sequence a line, numbers between blanks.
+ * rmtpp.c - RMTPP text: a file of times and a file of types, one sequence per line, numbers separated by blanks.
  *
- * The reader is given the file of times; the file of types stands beside it, with "event" in its name where the other
- * has "time", or is named by config->events_path.
+ * The reader is given the file of times. The file of types is next to it, with "event" in its name in place of "time",
+ * or is given by config->events_path.
  */
 #include "data/columns.h"
 #include "data/rmtpp.h"
@@ -55,7 +55,7 @@ static bool next_token(struct line *line, const char **text, size_t *n, smurf_st
     const char *p = source->p;
     while (p < source->end && *p != ' ' && *p != '\t' && *p != '\r' && *p != '\n') p++;
     if (p - source->p >= AHEAD) {
-        *status = smurf_source_fail(source, err, "a word of %d characters or more where a number belongs", AHEAD);
+        *status = smurf_source_fail(source, err, "a word of %d characters or more instead of a number", AHEAD);
         return false;
     }
     *text = source->p;
@@ -64,7 +64,7 @@ static bool next_token(struct line *line, const char **text, size_t *n, smurf_st
     return true;
 }
 
-/* Takes the newline behind a line. */
+/* Takes the newline after a line. */
 static void end_line(struct source *source)
 {
     if (source->p < source->end && *source->p == '\n') source->p++, source->line++;
@@ -108,7 +108,7 @@ static smurf_status read_types(struct source *source, struct builder *b, smurf_e
     return status;
 }
 
-/* Is anything but blank lines left? Takes nothing but blanks and newlines. */
+/* Is there nothing left but blank lines? Takes only blanks and newlines. */
 static bool is_over(struct source *source, smurf_status *status, smurf_error *err)
 {
     struct line line = {source, smurf_source_offset(source)};
@@ -135,7 +135,7 @@ smurf_status smurf_rmtpp_read_pair(struct source *times, struct source *events, 
         status = read_times(times, b, &info, &calendar, err);
         if (!status) status = read_types(events, b, err);
         if (status) return status;
-        if (b->times == before && b->types == before) { /* blank in both: an empty sequence, unless it is the end */
+        if (b->times == before && b->types == before) { /* blank in both: an empty sequence, unless at the end */
             bool over = is_over(times, &status, err);
             if (!status && over) break;
         }
@@ -184,8 +184,8 @@ static smurf_status read_rmtpp(struct source *source, struct builder *builder, c
     return status;
 }
 
-/* The first line that is not blank starts with a number and holds nothing else, with no comma between them;
-   NaN and infinity count as numbers, so that the reader can say what is wrong with them. */
+/* The first non-blank line starts with a number and contains only numbers, not separated by commas. NaN and infinity
+   count as numbers, so that the reader can report them. */
 static bool looks(const char *head, size_t n)
 {
     size_t i = 0;
@@ -200,7 +200,7 @@ static bool looks(const char *head, size_t n)
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-/* One line a sequence, of times or of types. */
+/* One line per sequence, of times or of types. */
 static smurf_status write_lines(struct sink *sink, const smurf_data *data, const smurf_write_config *config, bool types,
                                 smurf_error *err)
 {

@@ -6,8 +6,8 @@
 
 #include "data/format.h"
 
-/* The path of the types beside that of the times ("time-train.txt": "event-train.txt"); NULL where the name
-   has no "time", or memory is out. Freed by the caller. */
+/* The path of the types for that of the times ("time-train.txt": "event-train.txt"); NULL if the name has no "time", or
+   if out of memory. Freed by the caller. */
 char *smurf_rmtpp_companion(const char *path);
 
 /* Reads both, line by line. */

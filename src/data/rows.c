@@ -18,7 +18,7 @@ void smurf_rows_release(struct rows *rows)
     *rows = (struct rows){0};
 }
 
-/* The number of the row's sequence; most rows belong to that of the row before. */
+/* The number of the row's sequence, usually that of the previous row. */
 static uint32_t find_sequence(struct rows *rows, const char *name, size_t n)
 {
     if (!rows->named) name = "", n = 0;
@@ -40,7 +40,7 @@ static smurf_status add_sequence(struct rows *rows, const struct decimal *time, 
     return SMURF_OK;
 }
 
-/* Rows are no longer grouped: from now on every event says where it belongs. */
+/* Rows are no longer grouped: from now on every event records its sequence. */
 static smurf_status start_grouping(struct rows *rows, smurf_error *err)
 {
     size_t events = rows->builder->times;
@@ -110,7 +110,7 @@ smurf_status smurf_rows_window(struct rows *rows, const struct decimal *start, c
     struct sequence_info info = rows->sequence[rows->current].info;
     if ((start && !smurf_decimal_offset(start, info.origin, &info.start)) ||
         (end && !smurf_decimal_offset(end, info.origin, &info.end)))
-        return smurf_fail(err, SMURF_ERROR_INPUT, "the window of observation is too far from the events");
+        return smurf_fail(err, SMURF_ERROR_INPUT, "the observation window is too far from the events");
     double time = rows->builder->time[rows->builder->times - 1];
     if (info.start > time || info.end < time)
         return smurf_fail(err, SMURF_ERROR_INPUT,
@@ -129,7 +129,7 @@ void smurf_rows_drop(struct rows *rows, size_t events)
     if (rows->sequences && rows->sequence[rows->sequences - 1].count == 0) rows->sequences--;
 }
 
-/* Counting sort of one array by sequence; `place` holds where each sequence's next element goes. */
+/* Counting sort of one array by sequence; `place` holds the next position of each sequence. */
 static void scatter_times(const struct rows *rows, double *out, size_t *place)
 {
     for (size_t i = 0; i < rows->builder->times; i++) out[place[rows->of[i]]++] = rows->builder->time[i];
@@ -149,7 +149,7 @@ static void first_places(const struct rows *rows, size_t *place)
     }
 }
 
-/* One array after the other, so that at most one copy of the larger is held. */
+/* One array at a time, so that at most one copy of the larger is held. */
 static smurf_status group(struct rows *rows, smurf_error *err)
 {
     struct builder *b = rows->builder;

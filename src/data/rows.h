@@ -1,9 +1,9 @@
 /*
- * rows.h - events that come one by one, each with the name of its sequence, in any order of sequences.
+ * rows.h - events that arrive one by one, each with its sequence name, in any order of sequences.
  *
- * Used by the readers of tables (CSV) and of logs with one JSON object an event. Rows of one sequence keep
- * their order; sequences are numbered in order of appearance. Where sequences are interleaved, the events are
- * grouped at the end by one counting sort.
+ * Used by the readers of tables (CSV) and of logs with one JSON object per event. Rows of one sequence keep their
+ * order; sequences are numbered in order of appearance. Interleaved sequences are grouped at the end by one counting
+ * sort.
  */
 #ifndef SMURF_DATA_ROWS_H
 #define SMURF_DATA_ROWS_H
@@ -24,7 +24,7 @@ struct rows {
     struct names names;
     struct row_sequence *sequence; /* (sequences) */
     size_t sequences, sequence_room;
-    uint32_t *of; /* (events) which sequence; NULL while rows come grouped */
+    uint32_t *of; /* (events) which sequence; NULL while rows are grouped */
     size_t of_room;
     uint32_t current; /* sequence of the last row */
 };
@@ -32,13 +32,13 @@ struct rows {
 void smurf_rows_init(struct rows *rows, struct builder *builder, bool named);
 void smurf_rows_release(struct rows *rows);
 
-/* One event. name: of its sequence (ignored where there is no such column). Messages lack the place. */
+/* Adds one event. name: of its sequence (ignored if there is no such column). Messages carry no location. */
 smurf_status smurf_rows_push(struct rows *rows, const char *name, size_t n, const struct decimal *time,
                              const char *type, size_t type_n, smurf_error *err);
-/* The window of the last row's sequence, where the row tells: absolute times, or NULL. */
+/* Sets the window of the last row's sequence, if the row gives one: absolute times, or NULL. */
 smurf_status smurf_rows_window(struct rows *rows, const struct decimal *start, const struct decimal *end, size_t first,
                                smurf_error *err);
-/* Forgets what a failed push or window left behind the first `events` rows. Only finish may follow. */
+/* Discards what a failed push or window left after the first `events` rows. Only finish may follow. */
 void smurf_rows_drop(struct rows *rows, size_t events);
 /* Groups the events and closes every sequence. */
 smurf_status smurf_rows_finish(struct rows *rows, smurf_error *err);

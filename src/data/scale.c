@@ -1,13 +1,12 @@
 /*
- * scale.c - maps of gaps to the axis a law lives on.
+ * scale.c - maps from gaps to the axis of a law.
  *
  *     none   y = gap
  *     mean   y = gap / m
  *     log    y = (ln(gap / m + e) - mu) / s,   gap = m (exp(s y + mu) - e),   e = 1e-9
  *
- * m is the mean gap; mu and s are mean and standard deviation of ln(gap / m + e). e keeps ties off ln 0. All
- * three are taken over the scored gaps (index >= first): a gap that is the history of several windows counts
- * once.
+ * m is the mean gap; mu and s are the mean and standard deviation of ln(gap / m + e). e avoids ln 0 for ties. All three
+ * are computed over the scored gaps (index >= first), so a gap in the history of several windows counts once.
  */
 #include "base/error.h"
 #include "data/data.h"
@@ -16,7 +15,7 @@
 #include <math.h>
 
 static const double epsilon = 1e-9;
-/* A smaller deviation of the logarithms is rounding of the times: the gaps are constant. */
+/* A smaller deviation of the logarithms is rounding error: the gaps are constant. */
 static const double least_sd = 1e-9;
 
 typedef double gap_function(double gap, const smurf_scale *scale);
@@ -38,7 +37,7 @@ static double squared_deviation(double gap, const smurf_scale *scale)
     return x * x;
 }
 
-/* Mean of f over the scored gaps; NaN where there are none. */
+/* Mean of f over the scored gaps; NaN if there are none. */
 static double mean_over(const smurf_data *data, gap_function *f, const smurf_scale *scale)
 {
     struct sum sum = {0};
@@ -81,7 +80,7 @@ double smurf_scale_forward(const smurf_scale *scale, double gap)
     }
 }
 
-/* Never below 0: rounding, or a y left of every gap, must not give a negative gap. */
+/* Never below 0: rounding, or a y below that of any gap, must not give a negative gap. */
 double smurf_scale_backward(const smurf_scale *scale, double y)
 {
     double gap = y;

@@ -1,4 +1,4 @@
-/* sink.c - see sink.h. The only file that creates, packs or renames files of events. */
+/* sink.c - see sink.h. The only file that creates, compresses or renames event files. */
 #include "data/sink.h"
 
 #include "base/memory.h"
@@ -26,13 +26,13 @@ enum { BUFFER = 64 * 1024, PACKED = 64 * 1024 };
 
 struct sink_output {
     int fd;
-    bool standard;   /* not ours to close */
-    char *path;      /* for messages, and to rename to */
+    bool standard;   /* not closed by us */
+    char *path;      /* for messages and the rename */
     char *temporary; /* NULL: written directly */
     bool gzip;
     bool settled;
     bool in_memory;
-    char *bytes; /* what was written so far, in memory */
+    char *bytes; /* output so far, in memory */
     size_t n, room;
 #if SMURF_HAVE_ZLIB
     z_stream pack;
@@ -104,7 +104,7 @@ static void flush(struct sink *sink)
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-/* The file a path leads to, links followed even where they lead to nothing yet. Freed by the caller. */
+/* The file a path resolves to; links are followed even if they dangle. Freed by the caller. */
 static char *follow(const char *path)
 {
     char *target = strdup(path), to[PATH_MAX];
@@ -121,8 +121,8 @@ static char *follow(const char *path)
     return target;
 }
 
-/* The descriptor that "-", /dev/stdout or /dev/fd/N stands for; -1 where the path is none of these. What the
-   shell has opened is written to, never replaced: something else may be in that file already. */
+/* The descriptor that "-", /dev/stdout or /dev/fd/N stands for; -1 if the path is none of these. Files the shell opened
+   are written to, never replaced: they may already have other content. */
 static int open_descriptor(const char *path)
 {
     if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) return STDOUT_FILENO;
@@ -130,9 +130,9 @@ static int open_descriptor(const char *path)
     return sscanf(path, "/dev/fd/%9d%n", &fd, &n) == 1 && n && !path[n] ? fd : -1;
 }
 
-/* Whether a temporary file was left by a writer that is gone. Writers hold a lock on theirs, which also tells those of
-   other hosts; the number of the process covers the moment before the lock. Numbers are used again, so that after some
-   minutes the lock alone counts. */
+/* Whether a temporary file was left by a dead writer. Writers hold a lock on theirs, which also works across hosts; the
+   process id covers the moment before the lock is taken. Process ids are reused, so after some minutes only the lock
+   counts. */
 static bool is_stale(const char *temporary, long pid)
 {
     enum { MINUTES = 10 };
@@ -146,7 +146,7 @@ static bool is_stale(const char *temporary, long pid)
     return stale;
 }
 
-/* Removes what writers of the same target that were killed have left beside it. */
+/* Removes files left next to the target by killed writers of the same target. */
 static void remove_stale(const char *target)
 {
     const char *slash = strrchr(target, '/'), *base = slash ? slash + 1 : target;
@@ -169,8 +169,8 @@ static void remove_stale(const char *target)
     free(name);
 }
 
-/* A regular file, or none yet, gets a temporary neighbour; anything else is opened as it is. A link is
-   followed, so that its target is replaced and not the link. */
+/* A regular or missing file gets a temporary file next to it; anything else is opened directly. Links are followed, so
+   the target is replaced and not the link. */
 static smurf_status open_output(struct sink_output *out, const char *path, smurf_error *err)
 {
     struct stat about;
@@ -194,8 +194,8 @@ static smurf_status open_output(struct sink_output *out, const char *path, smurf
         }
         out->fd = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, exists ? about.st_mode & 0777 : 0666);
         if (out->fd >= 0) {
-            (void)!flock(out->fd, LOCK_EX | LOCK_NB); /* where the file system has locks; see is_stale */
-            if (exists) (void)!fchmod(out->fd, about.st_mode & 0777); /* as it was, whatever the umask */
+            (void)!flock(out->fd, LOCK_EX | LOCK_NB);                 /* if the file system has locks; see is_stale */
+            if (exists) (void)!fchmod(out->fd, about.st_mode & 0777); /* as before, whatever the umask */
             return SMURF_OK;
         }
         free(out->temporary);
@@ -246,7 +246,7 @@ smurf_status smurf_sink_open(struct sink *sink, const char *path, bool gzip, smu
     }
 #else
     if (!status && gzip)
-        status = smurf_fail(err, SMURF_ERROR_UNSUPPORTED, "this build cannot write gzip: drop the .gz of '%s'", path);
+        status = smurf_fail(err, SMURF_ERROR_UNSUPPORTED, "this build cannot write gzip: drop the .gz from '%s'", path);
 #endif
     if (status) close_output(sink);
     return status;
@@ -322,7 +322,7 @@ size_t smurf_utf8_length(const char *text)
     for (size_t i = 1; i < n; i++)
         if ((c[i] & 0xc0) != 0x80) return 0;
     bool wrong = (c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] > 0x9f) || (c[0] == 0xf0 && c[1] < 0x90) ||
-                 (c[0] == 0xf4 && c[1] > 0x8f); /* too long, a surrogate, or beyond Unicode */
+                 (c[0] == 0xf4 && c[1] > 0x8f); /* overlong, a surrogate, or beyond Unicode */
     return n > 2 && wrong ? 0 : n;
 }
 
@@ -340,7 +340,7 @@ void smurf_sink_json(struct sink *sink, const char *text)
     for (size_t n; *text; text += n) {
         unsigned char c = (unsigned char)*text;
         n = smurf_utf8_length(text);
-        if (n != 1) { /* JSON is UTF-8; what is not is taken for Latin-1 */
+        if (n != 1) { /* JSON is UTF-8; other bytes are taken as Latin-1 */
             char latin1[] = {(char)(0xc0 | c >> 6), (char)(0x80 | (c & 63))};
             smurf_sink_bytes(sink, n ? text : latin1, n ? n : 2);
             n = n ? n : 1;
@@ -376,8 +376,8 @@ smurf_status smurf_sink_settle(struct sink *sink, smurf_error *err)
     return sink->status;
 }
 
-/* A rename lasts through a power cut only once its folder is on the disk too. Some file systems cannot sync a
-   folder; the new file is whole and in its place either way, so that is no failure. */
+/* A rename survives a power failure only once its directory is on disk too. Some file systems cannot sync a directory;
+   the new file is complete and in place either way, so that is not a failure. */
 static void sync_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');

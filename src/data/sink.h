@@ -1,7 +1,7 @@
 /*
- * sink.h - where writers write: buffered, gzip where the path says so, and all or nothing.
+ * sink.h - buffered output, compressed if the path says so, all or nothing.
  *
- * A regular file is written beside its place, synced and renamed by commit; until then the old file stays.
+ * A regular file is written next to its destination, then synced and renamed by commit; until then the old file stays.
  * Errors stick: writers need not check every call, commit reports the first.
  */
 #ifndef SMURF_DATA_SINK_H
@@ -19,9 +19,9 @@ struct sink {
     struct sink_output *output; /* owned */
 };
 
-/* path "-" is standard output. gzip: pack what is written. */
+/* path "-" is standard output. gzip: compress the output. */
 smurf_status smurf_sink_open(struct sink *sink, const char *path, bool gzip, smurf_error *err);
-/* Into memory, for smurf_sink_take. */
+/* Writes to memory, for smurf_sink_take. */
 smurf_status smurf_sink_open_memory(struct sink *sink, smurf_error *err);
 void smurf_sink_bytes(struct sink *sink, const void *bytes, size_t n);
 void smurf_sink_text(struct sink *sink, const char *text);
@@ -31,19 +31,19 @@ void smurf_sink_unsigned(struct sink *sink, uint64_t value);
 void smurf_sink_time(struct sink *sink, int64_t origin, double offset);
 /* The same as an ISO-8601 time, between two `quote` characters unless that is NUL. */
 void smurf_sink_calendar(struct sink *sink, int64_t origin, double offset, char quote);
-/* The text as a JSON string, with quotes. Bytes that are no UTF-8 are taken for Latin-1. */
+/* Writes the text as a JSON string, with quotes. Bytes that are not UTF-8 are taken as Latin-1. */
 void smurf_sink_json(struct sink *sink, const char *text);
-/* Bytes of the UTF-8 character at text; 0 where there is none. */
+/* Length of the UTF-8 character at text; 0 if it is invalid. */
 size_t smurf_utf8_length(const char *text);
 bool smurf_utf8_valid(const char *text);
-/* Everything to the disk, but not yet in its place: what can fail has failed after this. Nothing may be written
+/* Puts everything on disk, but not yet in place: nothing that can fail is left after this. Nothing may be written
    afterwards. */
 smurf_status smurf_sink_settle(struct sink *sink, smurf_error *err);
-/* Makes it so: settle, rename. Or, after a failure, clean up and report. The sink is closed. */
+/* Settles and renames or, after a failure, cleans up and reports it. The sink is closed. */
 smurf_status smurf_sink_commit(struct sink *sink, smurf_error *err);
-/* Closes a sink in memory and hands over what was written, for the caller to free. After a failure *out is NULL. */
+/* Closes an in-memory sink and hands over what was written; the caller frees it. After a failure *out is NULL. */
 smurf_status smurf_sink_take(struct sink *sink, void **out, size_t *size, smurf_error *err);
-/* Closes and removes what was written. */
+/* Closes the sink and removes what was written. */
 void smurf_sink_abandon(struct sink *sink);
 
 #endif

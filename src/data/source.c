@@ -1,4 +1,4 @@
-/* source.c - see source.h. The only file that reads file descriptors or unpacks gzip. */
+/* source.c - see source.h. The only file that reads file descriptors or decompresses gzip. */
 #include "data/source.h"
 
 #include "config.h"
@@ -41,7 +41,7 @@ static smurf_status directory_fail(const struct source *source, smurf_error *err
     return SMURF_ERROR_IO;
 }
 
-/* Up to `room` bytes into out; *got is 0 at the end. */
+/* Reads up to `room` bytes into out; *got is 0 at the end. */
 static smurf_status read_raw(struct source *source, void *out, size_t room, size_t *got, smurf_error *err)
 {
     struct source_input *in = source->input;
@@ -62,7 +62,7 @@ static smurf_status read_raw(struct source *source, void *out, size_t room, size
     } else {
         ssize_t n;
         while ((n = read(in->fd, out, room)) < 0 && errno == EINTR) {
-            /* A signal may be why the caller wants to stop: ask. */
+            /* A signal may mean that the caller wants to stop: ask. */
             smurf_status status =
                 source->progress ? smurf_progress_tell(source->progress, (double)in->raw, err) : SMURF_OK;
             if (status) return status;
@@ -86,7 +86,7 @@ static smurf_status gzip_fail(const struct source *source, smurf_error *err)
                          in->unpack.msg ? in->unpack.msg : "wrong format");
 }
 
-/* Like read_raw, unpacked. A file may hold several gzip members, one behind the other. */
+/* Like read_raw, decompressed. A file may hold several consecutive gzip members. */
 static smurf_status read_gzip(struct source *source, void *out, size_t room, size_t *got, smurf_error *err)
 {
     struct source_input *in = source->input;
@@ -125,7 +125,7 @@ static smurf_status read_gzip(struct source *source, void *out, size_t room, siz
     return SMURF_OK;
 }
 
-/* The bytes read so far turned out to be gzip: they become the first packed bytes. */
+/* The bytes read so far turned out to be gzip: they become the first compressed bytes. */
 static smurf_status start_gzip(struct source *source, smurf_error *err)
 {
     struct source_input *in = source->input;
@@ -156,7 +156,7 @@ static smurf_status start_gzip(struct source *source, smurf_error *err)
 
 /* ---- The window ------------------------------------------------------------------------------ */
 
-/* Room for `want` unread bytes and the pad, with the unread bytes at the start. */
+/* Makes room for `want` unread bytes and the pad, moving the unread bytes to the start. */
 static smurf_status make_room(struct source *source, size_t want, smurf_error *err)
 {
     size_t unread = (size_t)(source->end - source->p);
@@ -196,7 +196,7 @@ uint64_t smurf_source_offset(const struct source *source)
 
 /* ---- Opening and closing --------------------------------------------------------------------- */
 
-/* Takes over fd (or memory) and looks whether it is gzip. */
+/* Takes over fd (or memory) and detects gzip. */
 static smurf_status start(struct source *source, const struct source_input *from, smurf_error *err)
 {
     source->line = 1;
@@ -206,7 +206,7 @@ static smurf_status start(struct source *source, const struct source_input *from
     *source->input = *from;
     source->p = source->end = source->window;
     memset(source->window, 0, SOURCE_PAD);
-    source->capacity = PACKED + SOURCE_PAD; /* the first bytes must fit the packed buffer, should they be gzip */
+    source->capacity = PACKED + SOURCE_PAD; /* the first bytes must fit the packed buffer in case they are gzip */
     smurf_status status = smurf_source_fill(source, 2, err);
     source->capacity = WINDOW + SOURCE_PAD;
     if (status) return status;

@@ -1,9 +1,9 @@
 /*
- * source.h - bytes of a file, of standard input or of memory, gzip undone, through one growing window.
+ * source.h - bytes of a file, standard input or memory, decompressed, through one growing window.
  *
- * A reader looks at [p, end) and moves p; when it needs more it calls smurf_source_fill, which keeps the
- * unread bytes and may move the window. SOURCE_PAD zero bytes always stand behind end, so that a scanner
- * may look ahead without checks. Memory stays at the window's size, whatever the size of the input.
+ * A reader looks at [p, end) and advances p. When it needs more it calls smurf_source_fill, which keeps the unread
+ * bytes and may move the window. SOURCE_PAD zero bytes always follow end, so a scanner may look ahead without checks.
+ * Memory use is the size of the window, whatever the size of the input.
  */
 #ifndef SMURF_DATA_SOURCE_H
 #define SMURF_DATA_SOURCE_H
@@ -13,28 +13,28 @@
 #include <stdbool.h>
 
 enum { SOURCE_PAD = 64 };
-/* The longest line or record there may be. */
+/* The longest line or record allowed. */
 #define SOURCE_LINE_LIMIT ((size_t)1 << 30)
 
 struct source {
     const char *name;           /* for messages; borrowed */
-    bool from_path;             /* name is the path of a file, which may have others beside it */
+    bool from_path;             /* name is the path of a file, which may have companion files */
     const char *p, *end;        /* unread bytes */
-    size_t line;                /* of p, from 1; kept by the reader */
-    bool eof;                   /* nothing comes after end */
-    struct progress *progress;  /* told as bytes arrive; may be NULL */
+    size_t line;                /* of p, from 1; maintained by the reader */
+    bool eof;                   /* no input after end */
+    struct progress *progress;  /* updated as bytes arrive; may be NULL */
     struct source_input *input; /* owned */
     char *window;               /* owned */
     size_t capacity;
-    uint64_t before; /* bytes of (unpacked) input before the window's start */
+    uint64_t before; /* bytes of (decompressed) input before the window's start */
 };
 
-/* path "-" is standard input. A directory, or what cannot be opened, is an error. */
+/* path "-" is standard input. A directory, or a file that cannot be opened, is an error. */
 smurf_status smurf_source_open(struct source *source, const char *path, struct progress *progress, smurf_error *err);
-/* bytes are borrowed until the source is closed; they may be gzip too. */
+/* bytes are borrowed until the source is closed; they may be gzip. */
 smurf_status smurf_source_open_memory(struct source *source, const void *bytes, size_t size, const char *name,
                                       smurf_error *err);
-/* From a caller's function; see smurf_read_fn. */
+/* Reads through a caller's function; see smurf_read_fn. */
 smurf_status smurf_source_open_reader(struct source *source, smurf_read_fn *read, void *context, const char *name,
                                       struct progress *progress, smurf_error *err);
 void smurf_source_close(struct source *source);
@@ -42,14 +42,14 @@ void smurf_source_close(struct source *source);
 /* Reads until at least `want` bytes are unread, or the input ends (eof, fewer bytes). */
 smurf_status smurf_source_fill(struct source *source, size_t want, smurf_error *err);
 
-/* Where p is, in bytes of the (unpacked) input. */
+/* The position of p in the (decompressed) input, in bytes. */
 uint64_t smurf_source_offset(const struct source *source);
 
 /* Fails with SMURF_ERROR_INPUT and "name:line: ..." */
 smurf_status smurf_source_fail(const struct source *source, smurf_error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Puts "name:line: " before the message of an SMURF_ERROR_INPUT that came from elsewhere; returns status. */
+/* Prepends "name:line: " to the message of an SMURF_ERROR_INPUT from elsewhere; returns status. */
 smurf_status smurf_source_blame(const struct source *source, smurf_status status, smurf_error *err);
 
 #endif

@@ -24,7 +24,7 @@ void smurf_split_release(smurf_split *split)
     *split = (smurf_split){0};
 }
 
-/* Copies events [from, to) of a sequence, scored from `first` on (counted in the sequence). */
+/* Copies events [from, to) of a sequence, scored from `first` on (an index in the sequence). */
 static smurf_status copy_part(struct builder *b, const smurf_sequence *s, size_t from, size_t to, size_t first,
                               double start, double end, smurf_error *err)
 {
@@ -39,7 +39,7 @@ enum { PARTS = 3 };
 static const char *const part_words[PARTS] = {"train training", "dev valid validation val devtest", "test"};
 static const char *const part_names[PARTS] = {"train", "dev", "test"};
 
-/* Is `word` (n bytes) one of the words of a list separated by blanks? */
+/* Is `word` (n bytes) in a blank-separated list? */
 static bool in_list(const char *list, const char *word, size_t n)
 {
     while (*list) {
@@ -95,7 +95,7 @@ static smurf_status find_parts(const char *directory, char *path[PARTS], smurf_e
         if (part < 0) continue;
         if (path[part]) {
             const char *base = strrchr(path[part], '/') + 1;
-            bool swap = strcmp(base, entry->d_name) > 0; /* the same message whatever the directory's order */
+            bool swap = strcmp(base, entry->d_name) > 0; /* the same message whatever the directory order */
             status = smurf_fail(err, SMURF_ERROR_INPUT, "'%s' holds two files for %s, '%s' and '%s' (leave one)",
                                 directory, part_names[part], swap ? entry->d_name : base, swap ? base : entry->d_name);
         } else if (asprintf(&path[part], "%s%s%s", directory, slash, entry->d_name) < 0) {
@@ -111,7 +111,7 @@ static smurf_status find_parts(const char *directory, char *path[PARTS], smurf_e
     return status;
 }
 
-/* Parts of one data set tell time alike. A part without events has no clock, one without a unit any. */
+/* Parts of one data set use the same clock. A part without events has no clock; one without a unit matches any. */
 static smurf_status check_clock(const smurf_data *train, const smurf_data *part, smurf_error *err)
 {
     if (train->events && part->events && train->calendar != part->calendar)
@@ -126,7 +126,7 @@ static smurf_status check_clock(const smurf_data *train, const smurf_data *part,
     return SMURF_OK;
 }
 
-/* Gives a data set the types of one read after it, which has them all. */
+/* Gives a data set the types of one read later, which has them all. */
 static smurf_status adopt_types(smurf_data *data, const smurf_data *from, smurf_error *err)
 {
     if (!data || data == from) return SMURF_OK;
@@ -169,7 +169,7 @@ smurf_status smurf_split_read(smurf_split *out, const char *directory, const smu
 
 /* ---- By time --------------------------------------------------------------------------------- */
 
-/* The moment on a sequence's own axis. */
+/* The moment on a sequence's own time axis. */
 static double moment_offset(smurf_moment moment, int64_t origin)
 {
     int64_t whole;
@@ -190,14 +190,15 @@ static size_t count_before(const smurf_sequence *s, double time)
     return low;
 }
 
-/* The end of observation of what lies before `time`: there, if the sequence goes on; else its own. */
+/* The end of observation of the part before `time`: `time` itself if the sequence continues, else the sequence's
+   own. */
 static double cut_end(const smurf_sequence *s, size_t before, double time)
 {
     return before < s->length || s->end > time ? time : s->end;
 }
 
-/* Has a part that starts at `time` and holds the events before `to`, scored from `first` on, anything to score: an
-   event, or the gap after the last one, known to go on past `time`? That gap is history where first > to. */
+/* Does a part that starts at `time` and holds the events before `to`, scored from `first` on, have anything to score:
+   an event, or the gap after the last one, known to extend beyond `time`? That gap is history if first > to. */
 static bool has_scored(const smurf_sequence *s, size_t to, size_t first, double time)
 {
     return to > first || (to == first && s->end > time);
@@ -259,14 +260,14 @@ static smurf_moment moment_of(const smurf_sequence *s, size_t event)
     return (smurf_moment){s->origin + (int64_t)whole, s->time[event] - whole};
 }
 
-/* One sequence is cut where the events before make up the shares. */
+/* One sequence is cut so that its events are divided by the shares. */
 static smurf_status cut_single(smurf_split *out, const smurf_data *data, const double share[PARTS], double total,
                                smurf_error *err)
 {
     const smurf_sequence *s = &data->sequence[0];
     if (!(share[2] > 0))
         return smurf_fail(err, SMURF_ERROR_ARGUMENT,
-                          "one sequence is cut in time, and the last share, of test, must be positive, as in "
+                          "a single sequence is cut in time: the last share, for test, must be positive, as in "
                           "8:1:1 or 8:0:2");
     size_t n1 = (size_t)((double)s->length * share[0] / total);
     size_t n2 = (size_t)((double)s->length * (share[0] + share[1]) / total);
@@ -276,7 +277,7 @@ static smurf_status cut_single(smurf_split *out, const smurf_data *data, const d
     return smurf_split_by_time(out, data, moment_of(s, n1), moment_of(s, n2), err);
 }
 
-/* How many of n go to each part: rounded, but at least one to each part that has a share. */
+/* How many of n go to each part: rounded, but at least one for each part that has a share. */
 static void deal(size_t n, const double share[PARTS], double total, size_t count[PARTS])
 {
     size_t left = n;
@@ -307,7 +308,7 @@ smurf_status smurf_split_by_share(smurf_split *out, const smurf_data *data, cons
     if (!part_of_sequence) return smurf_fail_memory(err);
     for (size_t i = 0; i < n; i++) part_of_sequence[i] = i < count[0] ? 0 : i < count[0] + count[1] ? 1 : 2;
     struct random random;
-    smurf_random_init(&random, seed, 0x73706c6974); /* a stream of its own */
+    smurf_random_init(&random, seed, 0x73706c6974); /* a separate stream */
     for (size_t i = n - 1; i > 0; i--) {
         size_t j = smurf_random_below(&random, i + 1);
         unsigned char swap = part_of_sequence[i];
@@ -341,7 +342,7 @@ static smurf_status cut_windows(struct builder *b, const smurf_sequence *s, size
     for (size_t first = s->first, to; first < s->length && !status; first = to) {
         to = s->length - first > window ? first + window : s->length;
         size_t from = first > history ? first - history : 0;
-        /* Where the window stops at an event, its end tells nothing of the time that follows. */
+        /* If the window stops at an event, its end says nothing about the time that follows. */
         status = copy_part(b, s, from, to, first, from ? NAN : s->start, to == s->length ? s->end : NAN, err);
     }
     return status;

@@ -1,6 +1,6 @@
 /*
- * stream.c - a source read piece by piece (smurf_stream). The readers of the formats do the work; what they learn that
- * holds for the rest of the stream (names of types, their number, the unit) is kept here from piece to piece.
+ * stream.c - a source read piece by piece (smurf_stream). The format readers do the work; what applies to the rest of
+ * the stream (type names, their number, the unit) is kept here between pieces.
  */
 #include "data/format.h"
 
@@ -14,12 +14,12 @@ struct smurf_stream {
     struct progress progress;
     char what[256];
     smurf_read_config config;
-    const struct format_class *format; /* NULL: not known yet */
+    const struct format_class *format; /* NULL: not yet known */
     void *state;                       /* of format->stream */
     bool done;
-    struct names names; /* of types, where the source lists them */
+    struct names names; /* of types, if the source lists them */
     uint32_t declared;
-    char *unit; /* where the source tells */
+    char *unit; /* if the source gives it */
     smurf_piece piece;
 };
 
@@ -35,7 +35,7 @@ void smurf_stream_free(smurf_stream *s)
     free(s);
 }
 
-/* path or read is NULL. */
+/* Exactly one of path and read is NULL. */
 static smurf_status make(smurf_stream **out, const char *path, smurf_read_fn *read, void *context, const char *name,
                          const smurf_read_config *config, smurf_error *err)
 {
@@ -69,7 +69,7 @@ smurf_status smurf_stream_new_reader(smurf_stream **out, smurf_read_fn *read, vo
     return make(out, NULL, read, context, name ? name : "stream", config, err);
 }
 
-/* Sees what the source holds, and opens it. */
+/* Detects the format of the source and opens it. */
 static smurf_status begin(smurf_stream *s, smurf_error *err)
 {
     const struct format_class *format;
@@ -90,7 +90,7 @@ static smurf_status read_whole(smurf_stream *s, smurf_error *err)
     return smurf_format_read_source(&s->piece.data, &s->source, NULL, &s->config, err);
 }
 
-/* A builder that knows what earlier pieces told. */
+/* A builder that knows what earlier pieces declared. */
 static smurf_status start_builder(const smurf_stream *s, struct builder *b, smurf_error *err)
 {
     *b = (struct builder){.name = s->source.name, .sort = s->config.sort, .words = s->config.types_are_words};
@@ -137,7 +137,7 @@ smurf_status smurf_stream_next(smurf_stream *s, size_t most, const smurf_piece *
     s->piece = (smurf_piece){0};
     if (s->done) return SMURF_OK;
     if (!s->format && (status = begin(s, &own)))
-        s->done = true; /* without a header there is nothing to go on with */
+        s->done = true; /* cannot continue without a header */
     else if (!s->format->stream)
         status = read_whole(s, &own);
     else

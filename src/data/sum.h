@@ -1,5 +1,5 @@
 /*
- * sum.h - compensated sums (Neumaier): the error does not grow with the number of terms.
+ * sum.h - compensated summation (Neumaier): the error does not grow with the number of terms.
  *
  *     struct sum s = {0};
  *     smurf_sum_add(&s, x); ...

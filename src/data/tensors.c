@@ -1,4 +1,4 @@
-/* tensors.c - what tensors are, and finding them in an open file. */
+/* tensors.c - tensor types and sizes, and lookup in an open file. */
 #include "data/tensors.h"
 
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /*
- * tensors_read.c - see tensors.h. Nothing a file says is believed before it is checked against the file.
+ * tensors_read.c - see tensors.h. Nothing in a file is trusted before it is checked.
  *
- * The header is read and checked first; it then says how many bytes must follow. Memory for them is taken as
- * far as they are there: by the size of a regular file, by what has arrived from a pipe.
+ * The header is read and checked first; it determines how many bytes must follow. Memory for them is allocated only as
+ * far as they exist: the size of a regular file, or what has arrived from a pipe.
  */
 #include "data/json_tree.h"
 #include "data/tensors.h"
@@ -17,7 +17,7 @@
 
 enum { ALIGN = 64, LENGTH = 8, FIRST = 1 << 20 };
 #define CUT_OFF "(the file was cut off: copy it again)"
-#define DAMAGED "(the file is damaged or no safetensors file: copy or make it again)"
+#define DAMAGED "(the file is damaged or not a safetensors file: copy or make it again)"
 
 struct input {
     const char *name;
@@ -29,7 +29,7 @@ struct input {
 
 /* ---- Bytes ------------------------------------------------------------------------------------ */
 
-/* n bytes to out; fewer, in *got, where the input ends. */
+/* Reads n bytes to out; fewer, with the count in *got, if the input ends. */
 static smurf_status take(struct input *in, void *out, size_t n, size_t *got, smurf_error *err)
 {
     *got = 0;
@@ -47,7 +47,7 @@ static smurf_status take(struct input *in, void *out, size_t n, size_t *got, smu
     return SMURF_OK;
 }
 
-/* Where an input shorter than `need` ends: at its size, unless the file has changed since that was taken. */
+/* Where an input shorter than `need` ends: at its size, unless the file has changed since the size was read. */
 static size_t end_of(const struct input *in, size_t need)
 {
     return in->sized && in->size < need ? in->size : in->at;
@@ -96,16 +96,16 @@ static smurf_status take_data(struct input *in, struct tensor_file *file, size_t
 
 /* ---- The header ------------------------------------------------------------------------------- */
 
-/* A tensor and where its bytes lie behind the header. */
+/* A tensor and the offsets of its bytes after the header. */
 struct span {
     struct tensor tensor;
     size_t begin, end;
-    size_t order; /* in the header */
+    size_t order; /* position in the header */
 };
 
 struct header {
     const char *name;  /* of the file */
-    size_t size;       /* of what comes before the bytes of the tensors */
+    size_t size;       /* of everything before the tensors' bytes */
     json_t *json;      /* owned; names point into it */
     struct span *span; /* (spans), owned */
     size_t spans;
@@ -119,7 +119,7 @@ static smurf_status parse(struct header *header, const char *text, size_t n, smu
     smurf_status status = smurf_json_tree(&header->json, text, n, &fault);
     if (status == SMURF_ERROR_MEMORY) return smurf_fail_memory(err);
     if (!status) return SMURF_OK;
-    return smurf_fail_at(err, header->name, 0, "byte %zu: the header is no JSON: %s " DAMAGED, LENGTH + fault.at,
+    return smurf_fail_at(err, header->name, 0, "byte %zu: the header is not JSON: %s " DAMAGED, LENGTH + fault.at,
                          fault.why);
 }
 
@@ -141,7 +141,7 @@ static bool get_type(const char *name, enum tensor_type *out)
     return false;
 }
 
-/* Whether an entry has the form of the format, with its offsets and shape where it has. */
+/* Whether an entry is well-formed; fills in its offsets and shape if so. */
 static bool get_span(struct span *span, const json_t *entry)
 {
     const json_t *shape = json_object_get(entry, "shape"), *offsets = json_object_get(entry, "data_offsets");
@@ -166,12 +166,12 @@ static smurf_status parse_span(const struct header *header, struct span *span, c
     size_t rank = json_array_size(json_object_get(entry, "shape"));
     if (rank > TENSOR_RANK)
         return smurf_fail_at(err, file, 0,
-                             "in the header: tensor '%.200s' has %zu dimensions, where %d can be read "
+                             "in the header: tensor '%.200s' has %zu dimensions, but at most %d are supported "
                              "(reshape it)",
                              name, rank, TENSOR_RANK);
     if (!get_type(type, &span->tensor.type))
         return smurf_fail_at(err, file, 0,
-                             "in the header: tensor '%.200s' is of type '%.40s', which is not known here "
+                             "in the header: tensor '%.200s' is of type '%.40s', which is not supported "
                              "(convert it to F32)",
                              name, type);
     span->tensor.name = name;
@@ -194,7 +194,7 @@ static int compare(const void *one, const void *other)
     return (a->order > b->order) - (a->order < b->order);
 }
 
-/* Spans in the order of their bytes, end to end. */
+/* Spans in the order of their bytes, contiguous. */
 static smurf_status parse_spans(struct header *header, smurf_error *err)
 {
     header->span = calloc(json_object_size(header->json) + 1, sizeof *header->span);
@@ -235,7 +235,7 @@ static smurf_status keep_texts(struct tensor_file *file, const json_t *header, s
     json_t *texts = json_object_get(header, "__metadata__");
     if (!texts) return SMURF_OK;
     if (!json_is_object(texts))
-        return smurf_fail_at(err, file->name, 0, "in the header: \"__metadata__\" is no object " DAMAGED);
+        return smurf_fail_at(err, file->name, 0, "in the header: \"__metadata__\" is not an object " DAMAGED);
     struct tensor_text *text = smurf_arena_alloc(&file->arena, json_object_size(texts) * sizeof *text);
     if (!text) return smurf_fail_memory(err);
     file->text = text;
@@ -243,9 +243,9 @@ static smurf_status keep_texts(struct tensor_file *file, const json_t *header, s
         const char *key = json_object_iter_key(it);
         const json_t *value = json_object_iter_value(it);
         if (!json_is_string(value))
-            return smurf_fail_at(err, file->name, 0,
-                                 "in the header: '%.200s' of \"__metadata__\" is no text (put the value in quotes)",
-                                 key);
+            return smurf_fail_at(
+                err, file->name, 0,
+                "in the header: '%.200s' of \"__metadata__\" is not a string (put the value in quotes)", key);
         text->key = keep_text(file, key);
         text->value = keep_text(file, json_string_value(value));
         if (!text->key || !text->value) return smurf_fail_memory(err);
@@ -254,7 +254,7 @@ static smurf_status keep_texts(struct tensor_file *file, const json_t *header, s
     return SMURF_OK;
 }
 
-/* Tensors with names of their own and data in file->data, or in a copy where their type needs it. */
+/* Tensors with their own names and data in file->data, or in a copy if their type needs it. */
 static smurf_status keep_tensors(struct tensor_file *file, const struct header *header, smurf_error *err)
 {
     struct tensor *tensor = smurf_arena_alloc(&file->arena, header->spans * sizeof *tensor);
@@ -278,7 +278,7 @@ static smurf_status keep_tensors(struct tensor_file *file, const struct header *
     return SMURF_OK;
 }
 
-/* The input has ended, or will, before the tensors do. */
+/* The input has ended, or will end, before the tensors do. */
 static smurf_status fail_cut(const struct input *in, const struct header *header, smurf_error *err)
 {
     size_t need = header->size + header->span[header->spans - 1].end, end = end_of(in, need), i = 0;
@@ -311,7 +311,7 @@ static smurf_status load(struct tensor_file *file, struct input *in, smurf_error
     }
     status = take(in, &extra, 1, &got, err);
     if (!status && got)
-        status = smurf_fail_at(err, in->name, 0, "byte %zu: there is more behind the last tensor " DAMAGED,
+        status = smurf_fail_at(err, in->name, 0, "byte %zu: trailing data after the last tensor " DAMAGED,
                                header.size + need);
     if (!status) status = keep_tensors(file, &header, err);
 done:
@@ -335,7 +335,7 @@ smurf_status smurf_tensors_open(struct tensor_file *file, const char *path, smur
     else if (S_ISDIR(about.st_mode))
         status = smurf_fail(err, SMURF_ERROR_IO, "'%s' is a directory, not a file of tensors", in.name);
     if (!status) {
-        in.sized = S_ISREG(about.st_mode) && !standard; /* standard input may have been read from before */
+        in.sized = S_ISREG(about.st_mode) && !standard; /* standard input may already have been read from */
         in.size = in.sized ? (size_t)about.st_size : 0;
         status = load(file, &in, err);
     }

@@ -1,5 +1,4 @@
-/* tensors_write.c - see tensors.h. jansson makes the header, with keys in the order in which they were added.
- */
+/* tensors_write.c - see tensors.h. jansson builds the header, with keys in insertion order. */
 #include "data/tensors.h"
 
 #include "data/json_tree.h"
@@ -10,7 +9,7 @@
 
 enum { ALIGN = 64, LENGTH = 8 };
 
-/* Adds a value (taken over, may be NULL) under a key that must be new. */
+/* Adds a value (ownership taken, may be NULL) under a key that must be new. */
 static smurf_status add(json_t *object, const char *what, const char *key, json_t *value, smurf_error *err)
 {
     smurf_status status = SMURF_OK;
@@ -18,7 +17,7 @@ static smurf_status add(json_t *object, const char *what, const char *key, json_
         status = smurf_fail(err, SMURF_ERROR_ARGUMENT, "the %s '%.200s' cannot be written: it must be UTF-8", what,
                             key ? key : "");
     else if (json_object_get(object, key))
-        status = smurf_fail(err, SMURF_ERROR_ARGUMENT, "the %s '%.200s' is there twice", what, key);
+        status = smurf_fail(err, SMURF_ERROR_ARGUMENT, "the %s '%.200s' is given twice", what, key);
     else if (!value || json_object_set(object, key, value) != 0)
         status = smurf_fail_memory(err);
     json_decref(value);
@@ -41,7 +40,7 @@ static smurf_status add_texts(json_t *header, const struct tensor_text *text, si
     return status;
 }
 
-/* Its bytes lie from *at on; *at moves behind them. */
+/* Its bytes start at *at, which advances past them. */
 static smurf_status add_tensor(json_t *header, const struct tensor *tensor, size_t *at, smurf_error *err)
 {
     size_t bytes = smurf_tensor_bytes(tensor), begin = *at;

@@ -1,14 +1,14 @@
 /*
- * tick.c - the step of the clock that the times were read from.
+ * tick.c - detects the step of the clock that the times were read from.
  *
  * Times are rounded twice: by the clock (1 s, 1 ms, a week) and by the file (9 decimals, a float). So:
  * 1. Find the last decimal in use, 10^-d, such that 10^d t is whole for all times but one in 1000. The gaps
- *    are then whole numbers of that unit, and their greatest common divisor is the step.
- * 2. Where the divisor is 1, or there is no last decimal, the clock may still be a ratio such as 1/60000 min
- *    or 1/52 year. Euclid's algorithm finds it among gaps that carry noise: of the last decimal, of double or
- *    of float rounding. The step must stand well above that noise.
- * A step coarser than the last decimal is believed only where EVIDENCE gaps other than the commonest agree:
- * a metronome, or a handful of gaps, says nothing about the clock it was read from.
+ *    are then whole multiples of that unit, and their greatest common divisor is the step.
+ * 2. If the divisor is 1, or there is no last decimal, the clock may still be a ratio such as 1/60000 min
+ *    or 1/52 year. Euclid's algorithm finds it among noisy gaps; the noise is that of the last decimal, or of
+ *    double or float rounding. The step must be well above that noise.
+ * A step coarser than the last decimal is accepted only if EVIDENCE gaps other than the most common one agree:
+ * equal gaps, or a handful of gaps, say nothing about the clock.
  */
 #include "data/data.h"
 
@@ -19,7 +19,7 @@
 
 enum { SAMPLE = 100000, EVIDENCE = 20, LAST_DECIMAL = 22 }; /* 10^22 is the last exact power of ten */
 
-/* A step is told from noise where it is at least this many times as large. */
+/* A step must be at least this many times the noise. */
 static const double well_above = 20;
 
 struct pair {
@@ -31,8 +31,8 @@ struct step {
     double size, error;
 };
 
-/* About SAMPLE gaps, or all where there are fewer. Multiples of the golden ratio pick them evenly and with no
-   period that sequences could share. */
+/* About SAMPLE gaps, or all if there are fewer. Multiples of the golden ratio pick them evenly, with no period that
+   sequences could share. */
 static size_t sample_pairs(struct pair *out, const smurf_data *data)
 {
     uint64_t limit = UINT64_MAX;
@@ -54,7 +54,7 @@ static double farthest(const struct pair *pair, size_t n)
     return far;
 }
 
-/* Floats are all multiples of the last bit of the smallest: a grid, but no clock. */
+/* Floats are all multiples of the last bit of the smallest: a grid, but not a clock. */
 static bool are_floats(const struct pair *pair, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -69,8 +69,8 @@ static bool is_whole(double t, double units)
     return fabs(x - rint(x)) <= fmin(0x1p-50 * fabs(x), 0x1p-5);
 }
 
-/* The smallest power of ten that makes all times whole, one in 1000 aside; 0 where there is none. Beyond
-   `reach`, is_whole would let through too many numbers that are not: 1 in 16, or 1 in 500 where few vote. */
+/* The smallest power of ten that makes all times whole, except one in 1000; 0 if none. Beyond `reach`, is_whole would
+   accept too many numbers that are not: 1 in 16, or 1 in 500 with few gaps. */
 static double last_decimal(const struct pair *pair, size_t n)
 {
     double far = farthest(pair, n), reach = n < 8 ? 0x1p40 : 0x1p45, units = 1;
@@ -83,7 +83,7 @@ static double last_decimal(const struct pair *pair, size_t n)
     return 0;
 }
 
-/* The gaps in ascending order: in whole units, those off the grid left out; as they are where units is 0. */
+/* The gaps in ascending order: in whole units, without those off the grid; unchanged if units is 0. */
 static size_t sorted_gaps(double *x, const struct pair *pair, size_t n, double units)
 {
     size_t kept = 0;
@@ -99,7 +99,7 @@ static size_t sorted_gaps(double *x, const struct pair *pair, size_t n, double u
     return kept;
 }
 
-/* Do enough gaps differ from the commonest one? Neighbours up to noise apart count as one value. */
+/* Do enough gaps differ from the most common one? Neighbours within noise of each other count as one value. */
 static bool have_evidence(const double *x, size_t n, double noise)
 {
     size_t most = 0, run = 0;
@@ -110,7 +110,7 @@ static bool have_evidence(const double *x, size_t n, double noise)
     return n - most >= EVIDENCE;
 }
 
-/* Greatest common divisor of whole gaps, at least one of them positive. */
+/* Greatest common divisor of integer gaps, at least one of them positive. */
 static double whole_step(const double *x, size_t n)
 {
     double divisor = 0;
@@ -123,7 +123,7 @@ static double whole_step(const double *x, size_t n)
     return divisor;
 }
 
-/* Euclid's algorithm on a and b, each known to within its error: stops at a remainder that may be 0. */
+/* Euclid's algorithm on a and b, each known to within its error; stops at a remainder that may be 0. */
 static struct step noisy_divisor(struct step a, struct step b)
 {
     while (b.size > b.error) {
@@ -135,9 +135,9 @@ static struct step noisy_divisor(struct step a, struct step b)
     return a;
 }
 
-/* Walks up the gaps, each true to within noise, sharpening the step as they grow: a gap of k steps gives it
-   to within noise/k. Stops at the first gap that is no multiple and sets *rest to what is over; else returns
-   n. Gaps too long for the step known so far are passed over and counted in *unjudged. */
+/* Walks up the gaps, each accurate to within noise, refining the step as they grow: a gap of k steps gives it to within
+   noise/k. Stops at the first gap that is not a multiple and sets *rest to the remainder; else returns n. Gaps too long
+   for the current accuracy are skipped and counted in *unjudged. */
 static size_t sharpen(struct step *step, const double *x, size_t n, double noise, struct step *rest, size_t *unjudged)
 {
     *unjudged = 0;
@@ -154,7 +154,7 @@ static size_t sharpen(struct step *step, const double *x, size_t n, double noise
     return n;
 }
 
-/* The largest step that all positive gaps are multiples of, give or take noise. Size 0: none. */
+/* The largest step that all positive gaps are multiples of, to within noise. Size 0: none. */
 static struct step ratio_step(const double *x, size_t n, double noise)
 {
     static const struct step none = {0, 0};
@@ -170,7 +170,7 @@ static struct step ratio_step(const double *x, size_t n, double noise)
     return none;
 }
 
-/* The fraction of smallest denominator in [low, high], 0 < low < high, by their common continued fraction. */
+/* The fraction with the smallest denominator in [low, high], 0 < low < high, by their common continued fraction. */
 static double simplest_between(double low, double high)
 {
     double whole = floor(low);
@@ -179,7 +179,7 @@ static double simplest_between(double low, double high)
     return whole + 1 / simplest_between(1 / (high - whole), 1 / (low - whole));
 }
 
-/* The simplest fraction that the step may be: 1/52 rather than 0.019230769. */
+/* The simplest fraction within the step's error: 1/52 rather than 0.019230769. */
 static double simplest_fraction(struct step step)
 {
     double error = fmax(step.error, 0x1p-50 * step.size);

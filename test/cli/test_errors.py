@@ -60,7 +60,7 @@ CASES = {
     "csv_event_before_its_window": ("a.csv", "time,type,observation_start\n1,0,5\n", ["a.csv:2: ", "observation_start"]),
     "csv_random_bytes": ("a.csv", bytes(range(256)) * 64, ["a.csv: ", "not a format"]),
     "tsv_text_for_number": ("a.tsv", "time\ttype\n1\t0\nsoon\t0\n", ["a.tsv:3: ", "time 'soon'"]),
-    "tsv_ragged": ("a.tsv", "time\ttype\n1\t0\n2\n", ["a.tsv:3: ", "1 field ", "'tab'"]),
+    "tsv_ragged": ("a.tsv", "time\ttype\n1\t0\n2\n", ["a.tsv:3: ", "1 field, ", "'tab'"]),
     # JSON Lines
     "jsonl_text_for_number": ("a.jsonl", GOOD + TIMES % '1,"soon",3', ["a.jsonl:2: ", "time_since_start, entry 2", "soon"]),
     "jsonl_nan": ("a.jsonl", GOOD + TIMES % "1,NaN,3", ["a.jsonl:2: ", "time_since_start, entry 2", "NaN", "finite"]),
