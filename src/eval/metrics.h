@@ -1,5 +1,5 @@
 /*
- * metrics.h - from arrays over gaps to numbers, and the numbers by name.
+ * metrics.h - computes metrics from arrays over gaps, and lists them by name.
  */
 #ifndef SMURF_EVAL_METRICS_H
 #define SMURF_EVAL_METRICS_H
@@ -7,7 +7,7 @@
 #include "eval/tally.h"
 
 /* The metrics by number: X(field of smurf_metrics, heading, unit, which values are better, decimals, about). This is
-   the only place where they are named; whatever shows, stores or resamples metrics goes through smurf_metric_at. */
+   the only list of metrics; code that shows, stores or resamples them uses smurf_metric_at. */
 /* clang-format off */
 #define SMURF_METRICS(X)                                                                                               \
     X(cs, "CS%", PERCENT, -1, 2, "calibration score: root mean square of coverage - level over 0.50 to 0.95")          \
@@ -34,8 +34,8 @@
 enum metric { SMURF_METRICS(METRIC_NUMBER) METRICS };
 #undef METRIC_NUMBER
 
-/* What a table shows beside them: the gain in CRPS over the naive law of recent gaps, in percent. It compares two laws
-   and so is no field of smurf_metrics. */
+/* An extra column of tables: the gain in CRPS over the naive law of recent gaps, in percent. It compares two laws, so
+   it is not a field of smurf_metrics. */
 extern const smurf_metric smurf_metric_skill;
 
 static inline double *smurf_metric_place(smurf_metrics *metrics, const smurf_metric *metric)
@@ -50,18 +50,18 @@ void smurf_metrics_clear(smurf_metrics *out);
 smurf_status smurf_metrics_of_row(smurf_metrics *out, const struct evaluation *evaluation, const struct row_values *row,
                                   size_t n_dev, smurf_error *err);
 
-/* As the paper defines them, from `draws` draws of each of n gaps: samples (n x draws) in any order, which are sorted
-   row by row. level (SMURF_LEVELS), increasing; cs and cer take level[9] for the half. Types are NaN. */
+/* As the paper defines them, from `draws` draws for each of n gaps: samples (n x draws) in any order, sorted row by row
+   by this call. level (SMURF_LEVELS), increasing; cs and cer use level[9] as the half. Types are NaN. */
 smurf_status smurf_metrics_of_samples(smurf_metrics *out, double *samples, size_t draws, const double *truth, size_t n,
                                       const double *level, smurf_error *err);
 
 /* Kolmogorov-Smirnov distance of n values from the uniform distribution on [0, 1]; sorts them. */
 double smurf_ks_distance(double *value, size_t n);
-/* The probability of a larger one by chance: Kolmogorov's limit at D (sqrt n + 0.12 + 0.11 / sqrt n) (Stephens 1970),
-   good to a percent from n = 5 on. */
+/* The probability of a larger distance by chance: Kolmogorov's limit at D (sqrt n + 0.12 + 0.11 / sqrt n) (Stephens
+   1970), accurate to one percent for n >= 5. */
 double smurf_ks_probability(double distance, size_t n);
 
-/* E |X - X'| / 2 of the n sorted values, X and X' drawn with replacement: sum (2i - n + 1) x_i / n^2, i from 0. */
+/* E |X - X'| / 2 of n sorted values, X and X' drawn with replacement: sum (2i - n + 1) x_i / n^2, i from 0. */
 double smurf_sorted_spread(const double *sorted, size_t n);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * comparison.c - laws of several models on one page: the table, coverage over all levels, lengths of intervals over all
- * levels.
+ * comparison.c - a page that compares several models: the table, coverage and interval length over all levels.
  */
 #include "report/chart.h"
 #include "report/markup.h"
@@ -11,14 +10,14 @@
 
 #include <math.h>
 
-/* Figures hold this many lines; the table holds all. */
+/* Most lines in a figure; the table shows all rows. */
 enum { LINES_MOST = 24 };
 #define PANEL_WIDTH  520.0
 #define PANEL_HEIGHT 400.0
 
 /* ---- Figures ----------------------------------------------------------------------------------- */
 
-/* Colours go round, then dashes. References are thin and dotted. */
+/* Cycles through colours, then dashes. References are thin and dotted. */
 static struct style style_of(const smurf_comparison *c, size_t row)
 {
     static const enum colour colour[] = {COLOUR_MODEL,    COLOUR_TRUTH, COLOUR_RECENT, COLOUR_RAW,
@@ -46,7 +45,7 @@ static void fill_levels(double level[SMURF_LEVELS])
     for (int i = 0; i < SMURF_LEVELS; i++) level[i] = 100 * smurf_levels[i];
 }
 
-/* Half of the height of the second panel: all rows, at most 30 points. */
+/* Half of the second panel's height: fits all rows, at most 30 points. */
 static double deviation_limit(const smurf_comparison *c)
 {
     double most = 1;
@@ -58,7 +57,7 @@ static double deviation_limit(const smurf_comparison *c)
     return fmin(most, 30);
 }
 
-/* Panel 0: coverage; panel 1: coverage less level. */
+/* Panel 0: coverage; panel 1: coverage minus level. */
 static void draw_coverage(struct canvas *canvas, const smurf_comparison *c, int panel)
 {
     const struct style band = {.fill = COLOUR_BAND, .opacity = 0.55}, zero = {.line = COLOUR_MUTED, .width = 1};
@@ -191,7 +190,7 @@ static void write_notes(struct sink *sink, const smurf_comparison *c)
     smurf_sink_text(sink, "</p></details>\n");
 }
 
-/* A figure of one panel or two. */
+/* A figure of one or two panels. */
 static void write_figure(struct sink *sink, const smurf_comparison *c, const char *name, const char *title,
                          const char *caption, int panels,
                          void (*draw)(struct canvas *canvas, const smurf_comparison *c, int panel))
@@ -211,7 +210,7 @@ static void write_figure(struct sink *sink, const smurf_comparison *c, const cha
     smurf_sink_text(sink, "</figcaption>\n</figure>\n");
 }
 
-/* Who is best, in a sentence. */
+/* The best laws, in a sentence. */
 static void add_verdict(struct words *words, const smurf_comparison *c)
 {
     enum { CS, CRPS };

@@ -1,4 +1,4 @@
-/* figure_confusion.c - which types are taken for which? */
+/* figure_confusion.c - confusion matrix of the types. */
 #include "report/figure.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 enum { SHOWN = 12, CELLS = SHOWN + 1, WIDTH = 440, HEIGHT = 400, LABEL = 132, COUNT = 54, TOP = 40 };
 
 struct confusion {
-    size_t shown; /* types with a row of their own */
+    size_t shown; /* types with their own row */
     bool other;   /* whether there is a row for the rest */
     size_t cells; /* shown + other */
     uint32_t type[SHOWN];
@@ -15,7 +15,7 @@ struct confusion {
     size_t total[CELLS];
 };
 
-/* How often each type came; NULL: out of memory. */
+/* The number of events of each type; NULL: out of memory. */
 static size_t *frequencies(const struct evaluation *evaluation)
 {
     size_t *count = calloc((size_t)evaluation->types + 1, sizeof *count);
@@ -24,7 +24,7 @@ static size_t *frequencies(const struct evaluation *evaluation)
     return count;
 }
 
-/* The most frequent types, in order, by going through the counts once for each. */
+/* The most frequent types, in order, with one pass over the counts for each. */
 static void choose(struct confusion *c, const size_t *count, uint32_t types)
 {
     for (c->shown = 0; c->shown < SHOWN; c->shown++) {

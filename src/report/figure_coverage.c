@@ -1,4 +1,4 @@
-/* figure_coverage.c - do intervals hold what they promise? Coverage against level, and the difference of the two. */
+/* figure_coverage.c - are the intervals calibrated? Coverage against level, and their difference. */
 #include "report/figure.h"
 #include "report/noise.h"
 
@@ -9,7 +9,7 @@ static size_t panels(const struct evaluation *evaluation)
     return evaluation->n > 0 && is_measured(evaluation, ROW_MODEL) ? 2 : 0;
 }
 
-/* What chance does at each level, in points of percent around 0. */
+/* The range of chance at each level, in percentage points around 0. */
 static void noise_of(const struct evaluation *evaluation, double low[SMURF_LEVELS], double high[SMURF_LEVELS])
 {
     for (int i = 0; i < SMURF_LEVELS; i++) {
@@ -33,7 +33,7 @@ static double largest(const struct row_values *row, int *at)
     return most;
 }
 
-/* Room for all rows, but not for ones so far off that the model would be a flat line. */
+/* Fits all rows, except those so far off that they would flatten the model's line. */
 static double deviation_limit(const struct evaluation *evaluation, const double *low, const double *high)
 {
     int at;

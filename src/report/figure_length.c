@@ -1,4 +1,4 @@
-/* figure_length.c - how long are the intervals? */
+/* figure_length.c - length of the intervals by level. */
 #include "report/figure.h"
 
 #include <math.h>

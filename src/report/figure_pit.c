@@ -1,4 +1,4 @@
-/* figure_pit.c - where in its law did each gap fall? A histogram that should be flat. */
+/* figure_pit.c - histogram of the PIT values, flat for a calibrated model. */
 #include "report/figure.h"
 #include "report/noise.h"
 
@@ -25,7 +25,7 @@ static size_t panels(const struct evaluation *evaluation)
     return is_measured(evaluation, ROW_MODEL) && count(bin, evaluation->row[ROW_MODEL].pit, evaluation->n) > 0;
 }
 
-/* As a multiple of what a flat histogram has. */
+/* Relative to a flat histogram. */
 static double height(size_t count_of_bin, size_t all)
 {
     return BINS * (double)count_of_bin / (double)all;

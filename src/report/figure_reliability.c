@@ -1,4 +1,4 @@
-/* figure_reliability.c - are types right as often as the model is sure of them? */
+/* figure_reliability.c - confidence and accuracy of type predictions. */
 #include "report/figure.h"
 #include "report/noise.h"
 

@@ -1,4 +1,4 @@
-/* figure_residuals.c - -ln(1 - PIT), which the true law makes exponential, against the exponential law's quantiles. */
+/* figure_residuals.c - -ln(1 - PIT), exponential under the true law, against the quantiles of the exponential law. */
 #include "report/figure.h"
 
 #include "base/sort.h"
@@ -22,7 +22,7 @@ static size_t panels(const struct evaluation *evaluation)
     return 0;
 }
 
-/* The PIT values that there are, sorted; NULL: out of memory. */
+/* The valid PIT values, sorted; NULL: out of memory. */
 static double *sorted(const double *pit, size_t n, size_t *out)
 {
     double *copy = malloc((n ? n : 1) * sizeof *copy);
@@ -38,7 +38,7 @@ static double exponential(double u)
     return -log1p(-u);
 }
 
-/* Of the order statistic i of n: where it is expected, and what it may be by chance. */
+/* Order statistic i of n: its expected value and its range by chance. */
 static double expected(size_t i, size_t n)
 {
     return exponential(((double)i + 0.5) / (double)n);
@@ -56,7 +56,7 @@ static void draw_band(struct chart *chart, size_t n, const struct style *style)
     smurf_chart_band(chart, x, low, high, POINTS, style);
 }
 
-/* At most POINTS of them, evenly along the axis, so that both tails are there in full. */
+/* At most POINTS points, evenly along the axis, so that both tails are drawn in full. */
 static void draw_points(struct chart *chart, const double *pit, size_t n)
 {
     const struct style dot = {.fill = COLOUR_MODEL, .opacity = 0.8};

@@ -1,4 +1,4 @@
-/* figure_training.c - how the loss fell while the model was trained. */
+/* figure_training.c - loss during training. */
 #include "report/figure.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ static size_t panels(const struct evaluation *evaluation)
     return 0;
 }
 
-/* The last epoch that was the best so far; NULL where there is none. */
+/* The last epoch that was the best so far; NULL if there is none. */
 static const smurf_epoch *best_of(const struct evaluation *evaluation)
 {
     for (size_t i = evaluation->epochs; i-- > 0;)
@@ -25,7 +25,7 @@ static void stretch(double *low, double *high, double x)
     *high = fmax(*high, x);
 }
 
-/* Losses often start so high that the rest would be flat: the first tenth sets no upper end. */
+/* Losses often start so high that the rest would look flat: the first tenth does not set the upper end. */
 static struct axis loss_axis(const struct evaluation *evaluation)
 {
     double low = INFINITY, high = -INFINITY;

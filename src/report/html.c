@@ -1,4 +1,4 @@
-/* html.c - the page: one file that needs nothing else, readable on a screen of any width and on paper. */
+/* html.c - the page: one self-contained file, readable on screens of any width and in print. */
 #include "report/figure.h"
 #include "report/markup.h"
 #include "report/page.h"

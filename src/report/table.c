@@ -1,4 +1,4 @@
-/* table.c - the table of metrics on the page of a report. A column is a line of `columns`. */
+/* table.c - the table of metrics on a report page. Each line of `columns` is a column. */
 #include "eval/metrics.h"
 #include "report/figure.h"
 #include "report/markup.h"
@@ -8,12 +8,12 @@
 
 enum format { PERCENT_2, PERCENT_1, SIGNIFICANT, PROBABILITY };
 
-/* SKILL is no field of smurf_metrics and stands behind the last of them. */
+/* SKILL is not a field of smurf_metrics; its number follows the last of them. */
 enum { SKILL = METRICS };
 static const struct column {
     unsigned metric;
     enum format format;
-    bool types; /* only where there are several */
+    bool types; /* only with several types */
 } columns[] = {
     {METRIC_cs, PERCENT_2, false},
     {METRIC_cs_pit, PERCENT_2, false},
@@ -36,7 +36,7 @@ static const smurf_metric *metric_of(size_t column)
     return columns[column].metric == SKILL ? &smurf_metric_skill : smurf_metric_at(columns[column].metric);
 }
 
-/* Ends of intervals are given less closely than what they are around. */
+/* Interval ends have fewer digits than the value. */
 static struct label format(double x, enum format format, bool end)
 {
     switch (format) {

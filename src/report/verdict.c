@@ -1,11 +1,11 @@
-/* verdict.c - what an evaluation comes to, in words. Each sentence is left out where its numbers are missing. */
+/* verdict.c - the results of an evaluation, in words. A sentence is omitted if its numbers are missing. */
 #include "report/figure.h"
 #include "report/noise.h"
 #include "report/page.h"
 
 #include <math.h>
 
-/* Share of gaps inside the middle 90%: by the PIT where there is one, as it knows no steps of the clock. */
+/* Share of gaps inside the middle 90%: by the PIT if available, since it is not affected by clock ticks. */
 static double inside_90(const struct evaluation *evaluation)
 {
     const struct row_values *row = &evaluation->row[ROW_MODEL];
@@ -19,7 +19,7 @@ static double inside_90(const struct evaluation *evaluation)
     return 100 * (row->metrics.coverage[SMURF_LEVELS - 1] - row->metrics.coverage[0]);
 }
 
-/* The calibration score that steps of the clock do not spoil. */
+/* The calibration score that clock ticks do not distort. */
 static double fair_cs(const struct evaluation *evaluation)
 {
     const smurf_metrics *metrics = &evaluation->row[ROW_MODEL].metrics;
@@ -72,7 +72,7 @@ static void say_calibration(struct words *words, const struct evaluation *evalua
     smurf_words_add(words, ". ");
 }
 
-/* Whatever these gaps say: those that were set aside in training said it before. */
+/* Printed whatever these gaps show: the gaps set aside in training already showed it. */
 static void say_misses(struct words *words, const struct evaluation *evaluation)
 {
     if (evaluation->misses)
