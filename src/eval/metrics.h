@@ -13,18 +13,18 @@
     X(cs, "CS%", PERCENT, -1, 2, "calibration score: root mean square of coverage - level over 0.50 to 0.95")          \
     X(cs_all, "CSall%", PERCENT, -1, 2, "the same over all levels")                                                    \
     X(cs_pit, "CSpit%", PERCENT, -1, 2, "calibration score with gaps spread at random within a tick of the clock")     \
-    X(cs_floor, "floor%", PERCENT, 0, 2, "calibration score to be expected of the true law, by chance")                \
+    X(cs_floor, "floor%", PERCENT, 0, 2, "expected calibration score of the true law")                                 \
     X(cer, "CER%", PERCENT, -1, 2, "|coverage - level| at 0.50")                                                       \
-    X(il, "IL", TIME, -1, 4, "mean length of the interval [0, median]; of two laws that keep their word the shorter knows more") \
-    X(crps, "CRPS", TIME, -1, 4, "continuous ranked probability score: mean error of whole laws, in the unit of time") \
+    X(il, "IL", TIME, -1, 4, "mean length of the interval [0, median]; of two calibrated laws the shorter is better")  \
+    X(crps, "CRPS", TIME, -1, 4, "continuous ranked probability score: mean error of the law, in the unit of time")    \
     X(pinball, "pinball", TIME, -1, 4, "mean pinball loss over the levels")                                            \
-    X(spread, "spread", TIME, -1, 4, "sharpness: the CRPS that the laws expect of themselves")                         \
+    X(spread, "spread", TIME, -1, 4, "sharpness: the expected CRPS under the law itself")                              \
     X(log_likelihood, "log-lik", PLAIN, 1, 3, "mean log density of the gaps")                                          \
     X(ks, "KS", PLAIN, -1, 4, "Kolmogorov-Smirnov distance of the PIT from uniform")                                   \
-    X(ks_p, "KS p", PLAIN, 0, 3, "probability of a larger Kolmogorov-Smirnov distance, were the law true")             \
-    X(acc, "acc%", PERCENT, 1, 2, "types right, time unknown")                                                         \
-    X(acc_draws, "drawn%", PERCENT, 1, 2, "types right by the mode of drawn types")                                    \
-    X(acc_true_time, "at time%", PERCENT, 1, 2, "types right, time given")                                             \
+    X(ks_p, "KS p", PLAIN, 0, 3, "probability of a larger Kolmogorov-Smirnov distance under the true law")             \
+    X(acc, "acc%", PERCENT, 1, 2, "types correct, time unknown")                                                       \
+    X(acc_draws, "drawn%", PERCENT, 1, 2, "types correct by the mode of drawn types")                                  \
+    X(acc_true_time, "at time%", PERCENT, 1, 2, "types correct, time given")                                           \
     X(type_loss, "type loss", PLAIN, -1, 4, "mean -ln of the true type's probability, time unknown")                   \
     X(brier, "Brier", PLAIN, -1, 4, "squared distance of the types' probabilities from the truth")                     \
     X(ece, "ECE%", PERCENT, -1, 2, "expected calibration error of the most probable type")

@@ -122,19 +122,19 @@ static void finding(struct words *words, const struct evaluation *evaluation)
 {
     double acc = evaluation->row[ROW_MODEL].metrics.acc;
     if (!isfinite(acc)) return;
-    smurf_words_add(words, "%s%% of types are right with the time unknown", smurf_fixed(acc, 1).text);
+    smurf_words_add(words, "%s%% of types are correct, with the time unknown", smurf_fixed(acc, 1).text);
     if (isfinite(evaluation->acc_markov))
-        smurf_words_add(words, "; naming the most frequent successor gets %s%%",
-                        smurf_fixed(evaluation->acc_markov, 1).text);
+        smurf_words_add(words, "; the most frequent successor gets %s%%", smurf_fixed(evaluation->acc_markov, 1).text);
     smurf_words_add(words, ". ");
 }
 
 const struct figure smurf_figure_confusion = {
     .name = "confusion",
-    .title = "Which types are taken for which?",
-    .caption = "One row for each type that came, most frequent first; the columns, in the same order, are what was "
-               "predicted. Each row adds up to 100%. A strong diagonal is good; a strong column is a type that is "
-               "predicted whatever comes.",
+    .title = "Which types are confused?",
+    .caption =
+        "One row per true type, most frequent first; the columns, in the same order, are the predicted types. Each "
+        "row adds up to 100%. A strong diagonal is good; a strong column is a type predicted regardless of the "
+        "truth.",
     .width = WIDTH,
     .height = HEIGHT,
     .columns = 1,

@@ -161,7 +161,7 @@ static void draw_type(struct canvas *canvas, const struct evaluation *evaluation
     struct words text = {0};
     smurf_canvas_text(canvas, 2, y + 11, from - 10, smurf_type_label(evaluation, type).text, &name);
     if (!isfinite(share)) {
-        smurf_canvas_text(canvas, from, y + 11, 0, "came, not among these", &number);
+        smurf_canvas_text(canvas, from, y + 11, 0, "observed, not among these", &number);
         return;
     }
     double length = most * fmax(0, fmin(1, share));
@@ -186,7 +186,7 @@ static void draw(struct canvas *canvas, const struct evaluation *evaluation, siz
     double types = ROW * (double)type_rows(evaluation, e), law = HEIGHT - (types > 0 ? types + 6 : 0);
     struct words words = {0};
     smurf_canvas_text(canvas, 2, 13, WIDTH - 16, e->title, &title);
-    smurf_words_add(&words, "came after %s%s%s; median %s", smurf_significant(e->truth, 3).text,
+    smurf_words_add(&words, "observed %s%s%s; median %s", smurf_significant(e->truth, 3).text,
                     evaluation->unit[0] ? " " : "", evaluation->unit, smurf_significant(e->quantile[Q50], 3).text);
     smurf_canvas_text(canvas, 2, TITLE + 10, WIDTH - 16, words.text, &came);
     draw_law(canvas, evaluation, e, law);
@@ -205,12 +205,11 @@ static void finding(struct words *words, const struct evaluation *evaluation)
 
 const struct figure smurf_figure_laws = {
     .name = "laws",
-    .title = "Forecasts, one by one",
+    .title = "Single forecasts",
     .caption =
-        "Each panel is one forecast, made before the event: the more area, the more probable. The dark part holds "
-        "the middle 50%, the lighter part the middle 90%; the orange line is the gap that came (an arrow: beyond "
-        "the frame). On axes that go by powers of ten, areas are probabilities all the same. Bars are the most "
-        "probable types; the one that came is orange.",
+        "Each panel is one forecast, made before the event. Area is probability, on linear and on log axes. The dark "
+        "part is the middle 50%, the lighter part the middle 90%; the orange line is the observed gap (an arrow: "
+        "outside the frame). Bars are the most probable types; the observed one is orange.",
     .width = WIDTH,
     .height = HEIGHT,
     .columns = 3,

@@ -124,7 +124,7 @@ static void write_markov(struct sink *sink, const struct evaluation *evaluation)
 
 static void write_notes(struct sink *sink, const struct evaluation *evaluation)
 {
-    smurf_sink_text(sink, "<details class=\"notes\" open><summary>What the columns say</summary><dl>\n");
+    smurf_sink_text(sink, "<details class=\"notes\" open><summary>Columns</summary><dl>\n");
     for (size_t k = 0; k < COLUMNS; k++) {
         if (!is_shown(evaluation, k)) continue;
         smurf_sink_text(sink, "<div><dt>");
@@ -133,11 +133,12 @@ static void write_notes(struct sink *sink, const struct evaluation *evaluation)
         smurf_markup_text(sink, metric_of(k)->about);
         smurf_sink_text(sink, "</dd></div>\n");
     }
-    smurf_sink_text(sink, "</dl><p>“floor” is the CS to be expected of the true law, by chance, on as many gaps.");
+    smurf_sink_text(sink,
+                    "</dl><p>“floor” is the CS that the true law would have by chance on the same number of gaps.");
     if (evaluation->bootstrap) {
         smurf_sink_text(sink, " Small print: 90% intervals from ");
         smurf_markup_text(sink, smurf_count(evaluation->bootstrap).text);
-        smurf_sink_text(sink, " resamplings of whole sequences.");
+        smurf_sink_text(sink, " bootstrap resamples of whole sequences.");
     }
     if (evaluation->unit[0]) {
         smurf_sink_text(sink, " Unit of time: ");
