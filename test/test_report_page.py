@@ -1,7 +1,7 @@
-"""Reports as a browser shows them: nothing blank, nothing that scrolls sideways, no errors, and good on paper.
+"""Reports rendered by a browser: no blank panels, no horizontal scrolling, no errors, and correct in print.
 
-SMURF_BUILD: the build directory, with test/make_report. Skipped where there is no Chromium, unless CI=true. Chromium also
-counts the pixels: a page of ours loads the pictures and writes what it finds into its own text.
+SMURF_BUILD: the build directory, with test/make_report. Skipped without Chromium, unless CI=true. Chromium also
+counts the pixels: a test page loads the images and writes the counts into its own text.
 """
 import base64
 import html
@@ -87,7 +87,7 @@ class Page(unittest.TestCase):
         return os.path.join(self.folder, *names)
 
     def chromium(self, page, *options):
-        """Opens a page; returns what comes on standard output. No message of the page's own is allowed."""
+        """Opens a page and returns standard output. The page must log no console messages."""
         self.assertTrue(CHROMIUM, "chromium is not installed")
         with tempfile.TemporaryDirectory(prefix="smurf-chromium-", ignore_cleanup_errors=True) as profile:
             done = subprocess.run(
@@ -99,7 +99,7 @@ class Page(unittest.TestCase):
         return done.stdout
 
     def ask(self, name, text):
-        """Opens a page of ours that writes JSON into its #result."""
+        """Opens a test page that writes JSON into its #result."""
         with open(self.path(name), "w", encoding="utf-8") as out:
             out.write(text)
         dom = self.chromium(self.path(name), "--dump-dom", "--virtual-time-budget=5000", "--window-size=1400,900")

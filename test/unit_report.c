@@ -1,4 +1,4 @@
-/* unit_report.c - reports of good and of hostile evaluations: whole, well-formed, escaped, free of the locale. */
+/* unit_report.c - reports of normal and hostile evaluations: complete, well-formed, escaped, locale-independent. */
 #include "report/canvas.h"
 #include "report/figure.h"
 #include "report/noise.h"
@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-/* ---- A folder for each case -------------------------------------------------------------------- */
+/* ---- Test folder ------------------------------------------------------------------------------- */
 
 static char folder[64], page[128], figures[128];
 
@@ -70,7 +70,7 @@ static size_t occurrences(const char *text, const char *part)
     return n;
 }
 
-/* ---- A strict little reader of tags ------------------------------------------------------------ */
+/* ---- A strict tag parser ----------------------------------------------------------------------- */
 
 static bool is_void(const char *name)
 {
@@ -100,7 +100,7 @@ static const char *read_tag(const char *at, char name[32], bool *closes, bool *e
     return at + 1;
 }
 
-/* Every tag closed by its own, every '&' an entity, no coordinate that is no number, valid UTF-8 throughout. */
+/* Every tag is closed, every '&' starts an entity, every coordinate is a number, all text is valid UTF-8. */
 static void assert_well_formed(const char *text)
 {
     char stack[64][32], name[32];
@@ -128,7 +128,7 @@ static void assert_well_formed(const char *text)
     assert_int_equal(depth, 0);
 }
 
-/* No attribute of a drawing holds "nan" or "inf", or a comma for a point. */
+/* No attribute of a drawing contains "nan", "inf" or a decimal comma. */
 static void assert_numbers(const char *text)
 {
     for (const char *at = text; (at = strstr(at, "=\"")); at += 2) {
@@ -141,7 +141,7 @@ static void assert_numbers(const char *text)
     }
 }
 
-/* Writes the report and checks all that must hold of any; returns the page, to be freed. */
+/* Writes the report and makes the checks common to all; returns the page, to be freed. */
 static char *write_report(const struct evaluation *e)
 {
     smurf_error err = {0};
@@ -175,7 +175,7 @@ static void test_nice(void **state)
     struct report_case *c = case_new(20000, 15, case_badges, 15);
     char *text = write_report(&c->evaluation);
     assert_int_equal(occurrences(text, "<figure"), 8);
-    assert_non_null(strstr(text, "Intervals hold what they promise: 90% intervals contained "));
+    assert_non_null(strstr(text, "Intervals are calibrated: 90% intervals contained "));
     assert_non_null(strstr(text, "4.3% better than that of the best naive law (recent)"));
     assert_non_null(strstr(text, "Popular Question"));
     assert_non_null(strstr(text, "20,000 gaps"));
@@ -195,7 +195,7 @@ static void test_bad_calibration_is_said(void **state)
     for (size_t i = 0; i < c->evaluation.n; i++) model->pit[i] = i % 2 ? 0.01 : 0.99;
     case_fill_metrics(&c->evaluation, ROW_MODEL, "smurf", 0, 1, 0.5);
     char *text = write_report(&c->evaluation);
-    assert_non_null(strstr(text, "Intervals do not hold what they promise (they are too narrow)"));
+    assert_non_null(strstr(text, "Intervals are not calibrated (too narrow)"));
     assert_non_null(strstr(text, "12.6% worse than that of the best naive law"));
     free(text);
     case_free(c);
@@ -210,7 +210,7 @@ static void test_tiny_and_one_type(void **state)
     c->evaluation.unit[0] = '\0';
     char *text = write_report(&c->evaluation);
     assert_int_equal(occurrences(text, "<figure"), 4);
-    assert_non_null(strstr(text, "as far as so few gaps can tell"));
+    assert_non_null(strstr(text, "as far as so few gaps can show"));
     assert_null(strstr(text, "()"));
     free(text);
     case_free(c);
@@ -261,7 +261,7 @@ static void test_missing_rows(void **state)
     }
 }
 
-/* Every number of the evaluation set to the same bad value. */
+/* Sets every number of the evaluation to the same bad value. */
 static void spoil(struct report_case *c, double bad)
 {
     struct evaluation *e = &c->evaluation;
@@ -383,7 +383,7 @@ static void test_binomial_span(void **state)
     struct span span = smurf_binomial_span(20, 0.5);
     assert_true(fabs(span.low - 6.0 / 20) < 1e-12);
     assert_true(fabs(span.high - 14.0 / 20) < 1e-12);
-    /* the two ways of counting agree where one takes over from the other */
+    /* the two methods agree where one takes over from the other */
     struct span exact = smurf_binomial_span(3990, 0.5), normal = smurf_binomial_span(4010, 0.5);
     assert_true(fabs(exact.low - normal.low) < 5e-4);
     assert_true(fabs(exact.high - normal.high) < 5e-4);

@@ -1,4 +1,5 @@
-/* bootstrap.c - see bootstrap.h. The sums of each sequence are made once (tally.h); a resampling adds those it drew. */
+/* bootstrap.c - see bootstrap.h. The sums of each sequence are computed once (tally.h); a resample adds up those it
+   drew. */
 #include "eval/bootstrap.h"
 
 #include "base/error.h"
@@ -16,7 +17,7 @@
 
 enum { UNITS_MOST = 1 << 14 };
 
-/* Sequences, or groups of them, by their sums. */
+/* Sums of sequences, or of groups of them. */
 struct units {
     size_t count;
     double (*tally)[TALLY_SLOTS]; /* (count) */
@@ -63,7 +64,7 @@ static double between(const double *sorted, size_t n, double level)
     return sorted[low] + (at - (double)low) * (sorted[low + 1] - sorted[low]);
 }
 
-/* The ends of the double at `offset` of the metrics. room: (n). */
+/* The interval of the double at `offset` of the metrics. room: (n). */
 static void ends_of(const smurf_metrics *each, size_t n, size_t offset, double *room, double *low, double *high)
 {
     *low = *high = NAN;
@@ -102,7 +103,7 @@ smurf_status smurf_bootstrap_row(struct row_values *row, const struct evaluation
     smurf_metrics *each = malloc(resamplings * sizeof *each);
     double *room = malloc(resamplings * sizeof *room);
     bool ok = each && room && units_init(&units, e, row);
-    (void)threads; /* where there is no OpenMP */
+    (void)threads; /* without OpenMP */
     if (ok) {
 #pragma omp parallel for num_threads(threads) schedule(static)
         for (size_t b = 0; b < resamplings; b++)

@@ -1,4 +1,4 @@
-/* comparison.c - laws side by side: the columns of the table, and which of them are best. */
+/* comparison.c - laws side by side: the columns of the table, and which laws are best. */
 #include "eval/metrics.h"
 
 #include <math.h>
@@ -21,13 +21,13 @@ double smurf_comparison_value(const smurf_comparison *comparison, size_t row, si
         if (sd) *sd = 100 * r->sd.crps / recent;
         return 100 * (1 - r->mean.crps / recent);
     }
-    /* where laws were drawn from, so were types */
+    /* if laws were sampled, so were types */
     if (columns[column] == METRIC_acc && !isfinite(r->mean.acc)) metric = smurf_metric_at(METRIC_acc_draws);
     if (sd) *sd = smurf_metric_value(&r->sd, metric);
     return smurf_metric_value(&r->mean, metric);
 }
 
-/* The row with the best mean; rows: none. */
+/* The row with the best mean; `rows` if there is none. */
 static size_t best_of(const smurf_comparison *c, size_t column)
 {
     size_t best = c->rows;

@@ -1,5 +1,5 @@
-/* evaluate.c - see evaluate.h. Sequences are dealt to threads as they come; what is measured of gap i goes to element
-   i, and all sums are made afterwards in order, so that the number of threads leaves no trace. */
+/* evaluate.c - see evaluate.h. Sequences are assigned to threads dynamically. Results of gap i go to element i, and all
+   sums are computed afterwards in order, so the result does not depend on the number of threads. */
 #include "eval/evaluate.h"
 
 #include "base/error.h"
@@ -21,14 +21,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Gaps between two reports of the calling thread. */
+/* Gaps between progress reports of the calling thread. */
 enum { STRIDE = 64 };
-
-/* OpenMP ends the program where the system refuses a thread; more would not help anyway. */
 
 /* ---- Arrays -------------------------------------------------------------------------------------- */
 
-/* Room for n times `each` elements; false, and *ok too, when memory is out. */
+/* Allocates n times `each` elements; NULL, and *ok false, if out of memory. */
 static void *room(size_t n, size_t each, bool *ok)
 {
     void *out = calloc(n, each);
@@ -57,7 +55,7 @@ static bool row_add_types(struct row_values *row, size_t n)
     return ok;
 }
 
-/* The arrays of the rows that are to be measured. */
+/* Allocates the arrays of the rows to be measured. */
 static bool rows_init(struct evaluation *e, const struct evaluation_plan *plan)
 {
     static const char *const usual[ROWS] = {"smurf", "smurf, raw", "smurf, draws", "marginal", "recent"};
@@ -120,7 +118,7 @@ static smurf_status check(const struct evaluation_plan *plan, smurf_error *err)
     return SMURF_OK;
 }
 
-/* The names of the types, so that the data may go before the evaluation. */
+/* Copies the names of the types, so that the data may be freed before the evaluation. */
 static bool copy_names(struct evaluation *e, const smurf_data *test)
 {
     if (!test->type_name) return true;
@@ -161,17 +159,17 @@ static smurf_status begin(struct evaluation *e, const struct evaluation_plan *pl
 
 /* ---- Measuring ----------------------------------------------------------------------------------- */
 
-/* What the threads share. */
+/* Shared by the threads. */
 struct job {
     const struct evaluation_plan *plan;
     struct evaluation *out;
-    const size_t *start;      /* (sequences) number of each one's first gap */
-    struct progress progress; /* the calling thread's alone */
+    const size_t *start;      /* (sequences) index of each one's first gap */
+    struct progress progress; /* calling thread only */
     smurf_status status;      /* likewise */
     smurf_error error;
     atomic_size_t finished; /* gaps */
     atomic_size_t left;     /* sequences */
-    struct stop asked;      /* by the callback, inside what takes long */
+    struct stop asked;      /* set by the callback, polled in long computations */
     atomic_bool stop, out_of_memory;
 };
 
@@ -189,7 +187,7 @@ static bool on_calling_thread(void)
 #endif
 }
 
-/* After n more gaps. */
+/* Reports n more gaps. */
 static void report(struct job *job, size_t n)
 {
     size_t done = atomic_fetch_add(&job->finished, n) + n;
@@ -239,7 +237,7 @@ static void measure_all(struct job *job)
     const smurf_data *test = job->plan->test;
     size_t most = longest(test);
     int threads = smurf_threads(job->plan->threads, test->sequences);
-    (void)threads; /* where there is no OpenMP */
+    (void)threads; /* without OpenMP */
 #pragma omp parallel num_threads(threads)
     {
         struct measurer m;
@@ -287,7 +285,7 @@ static smurf_status measure(struct evaluation *e, const struct evaluation_plan *
     return status;
 }
 
-/* ---- What it comes to ---------------------------------------------------------------------------- */
+/* ---- Summary ------------------------------------------------------------------------------------- */
 
 static smurf_status summarise(struct evaluation *e, const struct evaluation_plan *plan, smurf_error *err)
 {
@@ -312,7 +310,7 @@ static smurf_status summarise(struct evaluation *e, const struct evaluation_plan
     return status;
 }
 
-/* The event that gap i comes before. */
+/* The event that ends gap i. */
 static size_t event_of(const struct evaluation *e, const smurf_sequence *s, size_t i)
 {
     size_t start = i;
@@ -320,7 +318,7 @@ static size_t event_of(const struct evaluation *e, const smurf_sequence *s, size
     return s->first + i - start;
 }
 
-/* Examples spread over the data: one gap at random in each of as many equal parts. */
+/* Examples spread over the data: one random gap from each of as many equal parts. */
 static smurf_status draw_examples(struct evaluation *e, const struct evaluation_plan *plan, smurf_error *err)
 {
     size_t count = plan->examples < e->n ? plan->examples : e->n;

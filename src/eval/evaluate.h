@@ -1,5 +1,5 @@
 /*
- * evaluate.h - measures laws on a data set: asks predictors for the law of every scored gap.
+ * evaluate.h - measures laws on a data set: queries predictors for the law of every scored gap.
  *
  *     struct evaluation_plan plan = {.model = predictor, .test = test, .tick = smurf_data_tick(train), ...};
  *     struct evaluation evaluation;
@@ -7,7 +7,7 @@
  *     ... evaluation.row[ROW_MODEL].metrics.crps ...
  *     smurf_evaluation_release(&evaluation);
  *
- * Results are a function of (predictors, data, seed): the same bits at any number of threads.
+ * Results are a function of (predictors, data, seed): bit-identical for any number of threads.
  */
 #ifndef SMURF_EVAL_EVALUATE_H
 #define SMURF_EVAL_EVALUATE_H
@@ -18,23 +18,23 @@
 #include <stdbool.h>
 
 /* n draws of the gap after event `row`, in the user's unit and in any order, from a workspace that has read the
-   sequence. stream: the number of the gap, for random numbers of its own. Runs on many threads. False: out of memory. */
+   sequence. stream: the index of the gap, which selects its random stream. Thread-safe. False: out of memory. */
 typedef bool evaluation_draw(void *context, const struct predictor *predictor, void *workspace, size_t row,
                              uint64_t stream, double *out, size_t n);
 
-/* What to measure. {0} with test set is valid. All is borrowed for the call alone. */
+/* What to measure. {0} with test set is valid. Everything is borrowed for the duration of the call. */
 struct evaluation_plan {
-    struct predictor model;                    /* class NULL: none, only the naive laws are measured */
+    struct predictor model;                    /* class NULL: none, only naive laws are measured */
     bool has_map;                              /* recalibrated: ROW_RAW is measured too */
     const struct predictor *marginal, *recent; /* naive.h; NULL: not measured */
     const smurf_data *test;
     const struct markov *markov; /* NULL: none */
-    const char *name[ROWS];      /* of the rows, constant; NULL: the usual ones */
+    const char *name[ROWS];      /* of the rows, constant; NULL: the defaults */
     double tick;                 /* of the clock; 0: none */
     double mean_gap;             /* of train; NaN unknown */
-    size_t n_dev;                /* gaps the model was recalibrated on; 0: it was not */
-    bool spread;                 /* sharpness of the model: costs as much as the CRPS */
-    size_t draws;                /* of each gap, for ROW_SAMPLED; 0: not measured */
+    size_t n_dev;                /* gaps the model was recalibrated on; 0: not recalibrated */
+    bool spread;                 /* measure the model's sharpness: costs as much as the CRPS */
+    size_t draws;                /* per gap, for ROW_SAMPLED; 0: not measured */
     evaluation_draw *draw;       /* NULL: from the model's own distribution */
     void *draw_context;
     size_t examples;  /* at most EXAMPLES_MOST */
@@ -45,7 +45,7 @@ struct evaluation_plan {
     void *progress_context;
 };
 
-/* Fills *out, which the caller releases; on failure there is nothing to release. Test without gaps is
+/* Fills *out, which the caller releases; on failure there is nothing to release. A test set without gaps is
    SMURF_ERROR_INPUT. model_about, epoch and epochs are left to the caller. */
 smurf_status smurf_evaluation_run(struct evaluation *out, const struct evaluation_plan *plan, smurf_error *err);
 void smurf_evaluation_release(struct evaluation *evaluation);

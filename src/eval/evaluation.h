@@ -1,8 +1,8 @@
 /*
- * evaluation.h - how good laws are on a data set: what was measured, gap by gap, and what it comes to.
+ * evaluation.h - the quality of laws on a data set: values per gap, and their summary.
  *
- * evaluate.c asks predictors for the law of every scored gap and fills `struct evaluation`; metrics.c turns arrays over
- * gaps into numbers; report/ draws it. Gaps are numbered in the order of the data.
+ * evaluate.c queries predictors for the law of every scored gap and fills `struct evaluation`; metrics.c turns arrays
+ * over gaps into metrics; report/ draws it. Gaps are numbered in the order of the data.
  */
 #ifndef SMURF_EVAL_EVALUATION_H
 #define SMURF_EVAL_EVALUATION_H
@@ -12,15 +12,15 @@
 
 /* The rows of the table. */
 enum row {
-    ROW_MODEL,    /* the model, recalibrated where it has a map */
-    ROW_RAW,      /* the model before recalibration; measured only where that makes a difference */
-    ROW_SAMPLED,  /* by draws of a sampler, as the paper defines the metrics; only where draws were asked for */
+    ROW_MODEL,    /* the model, recalibrated if it has a map */
+    ROW_RAW,      /* the model before recalibration; measured only if it is recalibrated */
+    ROW_SAMPLED,  /* by draws of a sampler, as the paper defines the metrics; only if draws are requested */
     ROW_MARGINAL, /* naive: quantiles of the train gaps */
-    ROW_RECENT,   /* naive: the same by the mean of the last 8 gaps */
+    ROW_RECENT,   /* naive: the same, given the mean of the last 8 gaps */
     ROWS,
 };
 
-/* What one predictor said of each gap. Arrays are (n) or NULL. */
+/* Results of one predictor for each gap. Arrays are (n) or NULL. */
 struct row_values {
     const char *name; /* "smurf", "smurf, raw", "marginal", ...; NULL: the row was not measured */
     double *pit;      /* randomised within the tick */
@@ -33,14 +33,14 @@ struct row_values {
     float *true_share;   /* probability of the true type, time unknown */
     float *brier;        /* squared distance of the probabilities from the truth */
     smurf_metrics metrics;
-    smurf_metrics low, high; /* ends of the bootstrap's 90% intervals; NaN without */
+    smurf_metrics low, high; /* bootstrap 90% intervals; NaN without */
 };
 
-/* The law of one event, drawn. */
+/* The law of one event, for plotting. */
 enum { EXAMPLE_POINTS = 200, EXAMPLES_MOST = 12, EXAMPLE_TYPES = 5 };
 struct example {
     char title[96]; /* "user-17, event 42" */
-    double truth;   /* the gap that came */
+    double truth;   /* the observed gap */
     uint32_t true_type;
     size_t points;
     double x[EXAMPLE_POINTS], density[EXAMPLE_POINTS], cdf[EXAMPLE_POINTS];
@@ -59,14 +59,14 @@ struct evaluation {
     double tick;        /* of the clock; 0: none */
     double *gap;        /* (n) the truth */
     uint32_t *type;     /* (n) */
-    uint32_t *sequence; /* (n) which sequence each gap is of: bootstraps draw those */
+    uint32_t *sequence; /* (n) the sequence of each gap: the bootstrap's unit */
     struct row_values row[ROWS];
-    double acc_markov;    /* types right by the most frequent successor of the last type, in %; NaN without train */
+    double acc_markov;    /* accuracy of the most frequent successor of the last type, in %; NaN without train */
     double *markov_right; /* (n) 0 or 1; NULL without train */
     size_t examples;
     struct example example[EXAMPLES_MOST];
-    size_t bootstrap;         /* resamplings */
-    bool misses;              /* the law still missed unseen gaps after it was calibrated */
+    size_t bootstrap;         /* resamples */
+    bool misses;              /* the law still misses held-out gaps after calibration */
     const smurf_epoch *epoch; /* (epochs) of training, for its curves; may be NULL */
     size_t epochs;
     char model_about[256]; /* objective, scale, layers, width and parameters, in one line */

@@ -1,4 +1,4 @@
-/* markov.c - see markov.h. Pairs (type, next) are sorted as one number; runs of equal pairs are the counts. */
+/* markov.c - see markov.h. Pairs (type, next) are sorted as one number; runs of equal pairs give the counts. */
 #include "eval/markov.h"
 
 #include "base/error.h"
@@ -22,7 +22,7 @@ static size_t collect(const smurf_data *train, uint64_t *pair)
     return n;
 }
 
-/* The most frequent lower half of the pairs from .. to-1, which are sorted. */
+/* The most frequent lower half of the sorted pairs from .. to-1. */
 static uint32_t most_frequent(const uint64_t *pair, size_t from, size_t to)
 {
     uint32_t best = 0;
@@ -61,7 +61,7 @@ smurf_status smurf_markov_init(struct markov *out, const smurf_data *train, smur
         return smurf_fail_memory(err);
     }
     collect(train, pair);
-    for (size_t i = 0; i < n; i++) pair[i] &= UINT32_MAX; /* first without the type before */
+    for (size_t i = 0; i < n; i++) pair[i] &= UINT32_MAX; /* first ignoring the previous type */
     qsort(pair, n, sizeof *pair, by_pair);
     out->common = most_frequent(pair, 0, n);
     for (uint32_t k = 0; k < out->types; k++) out->next[k] = out->common;

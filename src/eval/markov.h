@@ -9,11 +9,11 @@
 struct markov {
     uint32_t types;
     uint32_t *next;  /* (types) */
-    uint32_t common; /* the most frequent of the scored types: follows types that train never saw followed */
+    uint32_t common; /* the most frequent scored type: the prediction after types that have no successor in train */
 };
 
-/* Counts the scored events of train after the event before each; of equal counts the smaller type wins. Memory grows
-   with the events, not with the square of the types. Train without gaps is SMURF_ERROR_INPUT. */
+/* Counts the scored events of train by the type of the previous event; ties go to the smaller type. Memory grows with
+   the number of events, not with the square of the types. A train set without gaps is SMURF_ERROR_INPUT. */
 smurf_status smurf_markov_init(struct markov *out, const smurf_data *train, smurf_error *err);
 void smurf_markov_release(struct markov *markov);
 

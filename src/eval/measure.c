@@ -1,10 +1,10 @@
 /*
- * measure.c - see measure.h. Types with the time unknown are those of the whole law,
+ * measure.c - see measure.h. Type probabilities with the time unknown are those of the whole law,
  *
  *     P(k) = integral over levels u of P(k | gap = quantile(u)),
  *
- * by Gauss-Legendre quadrature. The log density on a clock that ticks is that of the tick: the mass within half a tick
- * of the gap over the width, since the rounded gap says no more, and a tie has no density of its own on a log axis.
+ * by Gauss-Legendre quadrature. With a clock tick, the log density is that of the tick: the mass within half a tick of
+ * the gap, divided by the width. The rounded gap carries no more information, and a tie has no density on a log axis.
  */
 #include "eval/measure.h"
 
@@ -32,7 +32,7 @@ static const double weight[NODES] = {
     0.076376693565362891,  0.074586493236301829, 0.071048054659190937, 0.065844319224588263, 0.059097265980759123,
     0.050965059908620131,  0.041638370788352336, 0.031336024167054721, 0.020300714900193109, 0.0088070035695766366};
 
-/* ---- Life ---------------------------------------------------------------------------------------- */
+/* ---- Allocation ---------------------------------------------------------------------------------- */
 
 bool smurf_measurer_init(struct measurer *m, const struct evaluation_plan *plan, size_t longest, struct stop *stop)
 {
@@ -75,8 +75,8 @@ void smurf_measurer_read(struct measurer *m, const smurf_sequence *sequence)
 
 /* ---- Time ---------------------------------------------------------------------------------------- */
 
-/* A quantile as a float that lies on the same side of the gap: coverage counts gap < quantile, and gaps of a clock that
-   ticks often are the quantile. */
+/* Rounds a quantile to a float on the same side of the gap: coverage counts gap < quantile, and with a clock tick gaps
+   often equal the quantile. */
 static float narrow(double quantile, double gap)
 {
     float f = (float)quantile;
@@ -85,7 +85,7 @@ static float narrow(double quantile, double gap)
     return f;
 }
 
-/* Masses below this are differences of nearly equal numbers: the density knows better. */
+/* Smaller masses are differences of nearly equal numbers: the density is more accurate. */
 static const double mass_least = 1e-6;
 
 static double log_density(const struct dist *dist, double gap, double tick)
@@ -101,7 +101,7 @@ static double log_density(const struct dist *dist, double gap, double tick)
     return log(density < DBL_MIN ? DBL_MIN : density);
 }
 
-/* spread: that of the distribution where it is known; NaN: not. */
+/* spread: that of the distribution, NaN if unknown. */
 static void measure_times(const struct measurer *m, const struct row_values *row, const struct dist *dist, size_t i,
                           double gap, double spread)
 {
@@ -126,7 +126,8 @@ static uint32_t largest(const double *share, uint32_t types)
     return best;
 }
 
-/* Fills m->share with the probabilities of the types, time unknown; the last row of m->types with those at `gap`. */
+/* Fills m->share with the probabilities of the types, time unknown, and the last row of m->types with those at `gap`.
+ */
 static const double *average_types(struct measurer *m, const struct dist *dist, size_t row, double gap)
 {
     const struct predictor *model = &m->plan->model;
@@ -180,7 +181,7 @@ static uint32_t draw_type(const double *share, uint32_t types, double u)
     return chosen;
 }
 
-/* The mode of the types drawn at the drawn gaps, one each. */
+/* The mode of the types drawn at the drawn gaps, one per gap. */
 static uint32_t mode_of_types(struct measurer *m, size_t i, size_t row)
 {
     const struct predictor *model = &m->plan->model;
@@ -264,12 +265,12 @@ static void example_types(struct measurer *m, struct example *out, const struct 
         uint32_t top = largest(m->share, types);
         out->type[out->types] = top;
         out->share[out->types] = m->share[top];
-        m->share[top] = -1; /* has been */
+        m->share[top] = -1; /* done */
     }
 }
 
-/* Points that show a law on plain and on logarithmic axes: one half where the mass is, a quarter each spread evenly and
-   evenly by ratio, from the 0.2% quantile to `end`. */
+/* Points that show a law on linear and on log axes, from the 0.2% quantile to `end`: one half by mass, a quarter evenly
+   spaced, a quarter evenly spaced by ratio. */
 static void spread_points(const struct dist *dist, double end, double x[EXAMPLE_POINTS])
 {
     enum { HALF = EXAMPLE_POINTS / 2, QUARTER = EXAMPLE_POINTS / 4 };

@@ -1,12 +1,12 @@
 /*
- * measure.h - what laws say of one gap, and of one example in full. One measurer a thread.
+ * measure.h - measures laws on one gap, and one example in full. One measurer per thread.
  */
 #ifndef SMURF_EVAL_MEASURE_H
 #define SMURF_EVAL_MEASURE_H
 
 #include "eval/evaluate.h"
 
-/* Random numbers of an evaluation come from streams (purpose, number of the gap or of the resampling). */
+/* Random numbers of an evaluation come from streams (purpose, index of the gap or of the resample). */
 enum measure_stream { STREAM_PIT = 1, STREAM_DRAWS, STREAM_TYPES, STREAM_BOOTSTRAP, STREAM_EXAMPLES };
 static inline uint64_t measure_stream(enum measure_stream purpose, size_t index)
 {
@@ -16,22 +16,22 @@ static inline uint64_t measure_stream(enum measure_stream purpose, size_t index)
 struct measurer {
     const struct evaluation_plan *plan;
     void *model, *marginal, *recent; /* workspaces; NULL: not measured */
-    const smurf_sequence *sequence;  /* the one that was read */
-    double *types;                   /* (gaps at once x types) probabilities, and (types) their mean; NULL: no types */
+    const smurf_sequence *sequence;  /* the sequence read last */
+    double *types; /* (simultaneous gaps x types) probabilities, and (types) their mean; NULL: no types */
     double *share;
     uint32_t *count; /* (types) */
     double *drawn;   /* (draws) */
     bool no_memory;  /* the last gap could not be measured */
 };
 
-/* False when memory is out; release all the same. longest: events of the longest sequence. */
+/* False if out of memory; release it even then. longest: events of the longest sequence. */
 bool smurf_measurer_init(struct measurer *m, const struct evaluation_plan *plan, size_t longest, struct stop *stop);
 void smurf_measurer_release(struct measurer *m);
 
 void smurf_measurer_read(struct measurer *m, const smurf_sequence *sequence);
-/* Writes element i of the arrays of *e, and nothing else of it: the gap before event `event` of the sequence read. */
+/* Measures the gap before event `event` of the sequence read. Writes element i of the arrays of *e, nothing else. */
 void smurf_measurer_gap(struct measurer *m, const struct evaluation *e, size_t i, size_t event);
-/* The law of that gap drawn; title is left alone. */
+/* Tabulates the law of that gap; leaves title alone. */
 void smurf_measurer_example(struct measurer *m, struct example *out, size_t event);
 
 #endif

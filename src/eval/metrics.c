@@ -1,4 +1,4 @@
-/* metrics.c - see metrics.h. Sums run in the order of the gaps, so that the number of threads leaves no trace. */
+/* metrics.c - see metrics.h. Sums run in the order of the gaps, so they do not depend on the number of threads. */
 #include "eval/metrics.h"
 
 #include "base/error.h"
@@ -103,7 +103,8 @@ smurf_status smurf_metrics_of_row(smurf_metrics *out, const struct evaluation *e
 {
     double tally[TALLY_SLOTS] = {0}, part[TALLY_SLOTS];
     size_t sequences = 0;
-    for (size_t i = 0, to; i < e->n; i = to, sequences++) { /* one sequence at a time: short sums lose little */
+    for (size_t i = 0, to; i < e->n;
+         i = to, sequences++) { /* one sequence at a time: short sums keep rounding errors small */
         for (to = i + 1; to < e->n && e->sequence[to] == e->sequence[i];) to++;
         memset(part, 0, sizeof part);
         smurf_tally_row(part, e, row, i, to);

@@ -3,7 +3,7 @@
  *
  *     CRPS(y) = ((2k - n) y + P_n - 2 P_k) / n - sum (2i - n + 1) x_i / n^2,
  *
- * the sample formula with its sums made beforehand.
+ * the sample formula with precomputed sums.
  */
 #include "eval/naive.h"
 
@@ -20,11 +20,11 @@
 
 enum { RECENT = 8, BINS = 40, BINS_FEW = 4, FEW = 5000, CELLS_MOST = 200, KNOTS_MOST = 1025 };
 
-/* The empirical law of some gaps. */
+/* The empirical law of a set of gaps. */
 struct bin {
     struct empirical empirical;
     const double *x;   /* (n) sorted */
-    const double *sum; /* (n+1) of the first k of x */
+    const double *sum; /* (n+1) prefix sums of x */
     size_t n;
     double spread, mean;
     size_t cells; /* of the histogram: from edge[c] up to edge[c+1] */
@@ -36,14 +36,14 @@ struct naive {
     double *sum; /* (n+1), then those of the bins */
     struct bin marginal;
     size_t bins;
-    double edge[BINS]; /* (bins-1): a bin goes from one edge up to the next */
+    double edge[BINS]; /* (bins-1): a bin reaches from one edge up to the next */
     struct bin bin[BINS];
-    struct bin first; /* no gap before */
+    struct bin first; /* gaps with no previous gap */
 };
 
 /* ---- Bins ---------------------------------------------------------------------------------------- */
 
-/* How many of the n sorted values are below y, or at most y. */
+/* The number of the n sorted values that are below y, or at most y. */
 static size_t count_below(const double *x, size_t n, double y, int or_equal)
 {
     size_t low = 0, high = n;
@@ -57,8 +57,8 @@ static size_t count_below(const double *x, size_t n, double y, int or_equal)
     return low;
 }
 
-/* Edges at order statistics about sqrt(n) gaps apart, each the first of its value: an atom has a cell to itself or
-   starts one. The last cell holds the largest gap too. */
+/* Edges at order statistics about sqrt(n) gaps apart, each the first of its value: an atom has its own cell or starts
+   one. The last cell includes the largest gap. */
 static void make_histogram(struct bin *bin)
 {
     size_t n = bin->n, want = (size_t)sqrt((double)n), cells = 0, from = 0;
@@ -78,7 +78,7 @@ static void make_histogram(struct bin *bin)
     bin->cells = cells;
 }
 
-/* x and sum: room for n and n + 1. x holds the gaps. */
+/* x and sum have room for n and n + 1 elements. x holds the gaps. */
 static void make_bin(struct bin *bin, double *x, double *sum, size_t n)
 {
     struct sum total = {0};
@@ -132,7 +132,7 @@ static void bin_density(const void *self, const double *in, double *out, size_t 
     for (size_t i = 0; i < n; i++) out[i] = density_at(self, in[i]);
 }
 
-/* Order statistics, evenly spread; enough for means and pictures. */
+/* Evenly spaced order statistics; enough for means and plots. */
 static size_t bin_knots(const void *self, double *out)
 {
     const struct bin *bin = self;
@@ -172,7 +172,7 @@ double smurf_naive_spread(const struct dist *dist)
 
 /* ---- Fitting ------------------------------------------------------------------------------------- */
 
-/* The mean of the up to 8 gaps that end with event `row`; NaN where there is none. */
+/* The mean of the up to 8 gaps that end with event `row`; NaN if there are none. */
 static double recent_mean(const smurf_sequence *s, size_t row)
 {
     size_t gaps = row < RECENT ? row : RECENT;
@@ -184,7 +184,7 @@ static size_t bin_of(const struct naive *naive, double mean)
     return count_below(naive->edge, naive->bins - 1, mean, 1);
 }
 
-/* The scored gaps of train, and the mean before each. */
+/* The scored gaps of train, and the recent mean before each. */
 static void collect(const smurf_data *train, double *gap, double *mean)
 {
     size_t n = 0;
@@ -197,7 +197,7 @@ static void collect(const smurf_data *train, double *gap, double *mean)
     }
 }
 
-/* Edges at every N/bins-th of the N sorted means that there are. room: (n). */
+/* Edges at every N/bins-th of the N sorted means that exist. room: (n). */
 static void place_edges(struct naive *naive, const double *mean, size_t n, double *room)
 {
     size_t known = 0;
@@ -208,8 +208,8 @@ static void place_edges(struct naive *naive, const double *mean, size_t n, doubl
     for (size_t b = 1; b < naive->bins; b++) naive->edge[b - 1] = known ? room[known * b / naive->bins] : INFINITY;
 }
 
-/* Deals the gaps into the bins. Where equal means leave a bin empty, marginal stands in; nothing looks there anyway
-   unless an edge lies between. */
+/* Distributes the gaps over the bins. A bin left empty by equal means gets the marginal law; it is used only if an edge
+   lies between. */
 static void fill_bins(struct naive *naive, const double *gap, const double *mean, size_t n)
 {
     size_t count[BINS + 1] = {0}, at[BINS + 1], start = n;

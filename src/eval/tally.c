@@ -13,7 +13,7 @@
 
 #include <float.h>
 
-/* The levels that the calibration score is made of: 0.50 .. 0.95. */
+/* Index of the level 0.50: the calibration score uses 0.50 .. 0.95. */
 enum { HALF = 9 };
 
 static void tally_quantiles(double *tally, const struct gap_values *v)
@@ -79,7 +79,7 @@ void smurf_tally_row(double tally[TALLY_SLOTS], const struct evaluation *e, cons
     }
 }
 
-/* Root mean square of share - level, from the level numbered `from` on. */
+/* Root mean square of share - level, from level index `from` on. */
 static double miscalibration(const double *count, double n, const double *level, size_t from)
 {
     struct sum sum = {0};
@@ -90,7 +90,7 @@ static double miscalibration(const double *count, double n, const double *level,
     return sqrt(smurf_sum_value(&sum) / (double)(SMURF_LEVELS - from));
 }
 
-/* The same to be expected of the true law, where 1/n is `inverse`. */
+/* Its expected value under the true law, where 1/n is `inverse`. */
 static double chance(const double *level, double inverse)
 {
     double sum = 0;

@@ -1,8 +1,8 @@
 /*
- * tally.h - sums over gaps, from which every metric but the Kolmogorov-Smirnov distance is made.
+ * tally.h - sums over gaps, from which all metrics except the Kolmogorov-Smirnov distance are computed.
  *
- * Sums of whole sequences add up to those of a data set, and of any resampling of it: that is what makes the bootstrap
- * cheap. What was not measured is NaN and stays NaN.
+ * Sums of whole sequences add up to those of a data set and of any resample of it, which makes the bootstrap cheap.
+ * What was not measured is NaN and stays NaN.
  */
 #ifndef SMURF_EVAL_TALLY_H
 #define SMURF_EVAL_TALLY_H
@@ -27,12 +27,12 @@ enum tally_slot {
     TALLY_COVERED,                                              /* (levels) gap < quantile */
     TALLY_PIT = TALLY_COVERED + SMURF_LEVELS,                   /* (levels) pit < level */
     TALLY_LENGTH = TALLY_PIT + SMURF_LEVELS,                    /* (levels) max(quantile, 0) */
-    TALLY_CONFIDENCE = TALLY_LENGTH + SMURF_LEVELS,             /* (bins) shares of the most probable type */
+    TALLY_CONFIDENCE = TALLY_LENGTH + SMURF_LEVELS,             /* (bins) probabilities of the most probable type */
     TALLY_CONFIDENT_RIGHT = TALLY_CONFIDENCE + CONFIDENCE_BINS, /* (bins) how often it was right */
     TALLY_SLOTS = TALLY_CONFIDENT_RIGHT + CONFIDENCE_BINS,
 };
 
-/* What a law said of one gap. NaN: not measured; the quantiles and the type shares stand together. */
+/* Values of a law for one gap. NaN: not measured; quantiles are measured all or none, and so are type shares. */
 struct gap_values {
     double gap, pit, crps, spread, log_density;
     const double *level;                 /* (SMURF_LEVELS), those of the quantiles */
@@ -45,7 +45,7 @@ void smurf_tally_gap(double tally[TALLY_SLOTS], const struct gap_values *values)
 /* The sums over gaps from .. to-1 of a row. */
 void smurf_tally_row(double tally[TALLY_SLOTS], const struct evaluation *evaluation, const struct row_values *row,
                      size_t from, size_t to);
-/* All metrics but ks, ks_p and sequences. n_dev: gaps that the law was recalibrated on; 0: it was not. */
+/* All metrics except ks, ks_p and sequences. n_dev: gaps the law was recalibrated on; 0: not recalibrated. */
 void smurf_tally_metrics(smurf_metrics *out, const double tally[TALLY_SLOTS], const double *level, size_t n_dev);
 
 #endif

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdint.h>
 
-/* In integers: 10 * 0.9 is 9 here, and nothing above it. */
+/* Integer arithmetic, so that 10 * 0.9 is exactly 9. */
 size_t smurf_conformal_rank(size_t n, double level)
 {
     const uint64_t unit = 1000000000;

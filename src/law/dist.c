@@ -1,11 +1,11 @@
 /*
- * dist.c - what a distribution answers, from its three functions alone.
+ * dist.c - queries of a distribution, computed from its three functions alone.
  *
  *     mean    k0 + integral of 1 - F
  *     CRPS    integral of F^2 left of the gap and of (1 - F)^2 right of it
  *     spread  integral of F (1 - F)
  *
- * All over [k0, k1], the knots, by Gauss's rule of five nodes between each two.
+ * All over [k0, k1], the range of the knots, by five-point Gauss quadrature between neighbouring knots.
  */
 #include "law/dist.h"
 
@@ -14,7 +14,7 @@
 
 enum { GAUSS = 5, CELLS = 64 };
 
-/* Gauss's nodes and weights on [0, 1]. */
+/* Gauss nodes and weights on [0, 1]. */
 static const double node[GAUSS] = {0.046910077030668003601, 0.23076534494715845448, 0.5, 0.76923465505284154552,
                                    0.9530899229693319964};
 static const double weight[GAUSS] = {0.11846344252809454376, 0.23931433524968323402, 0.28444444444444444444,
@@ -44,7 +44,7 @@ double smurf_dist_quantile(const struct dist *dist, double level)
 
 /* ---- Integrals --------------------------------------------------------------------------------------- */
 
-/* What is integrated of F; `past` tells points right of the observed gap. */
+/* An integrand as a function of F; `past` is set right of the observed gap. */
 typedef double integrand(double f, int past);
 
 static double survival(double f, int past)
@@ -64,7 +64,7 @@ static double squared_miss(double f, int past)
     return past ? (1 - f) * (1 - f) : f * f;
 }
 
-/* The integral over the cells between n edges, those from edge `split` on being past the gap. */
+/* Integrates over the cells between n edges; cells from edge `split` on are past the gap. */
 static double integrate(const struct dist *dist, const double *edge, size_t n, size_t split, integrand *of)
 {
     double x[CELLS * GAUSS], sum = 0;
@@ -98,7 +98,7 @@ double smurf_dist_spread(const struct dist *dist)
     return integrate(dist, edge, n, 0, variance);
 }
 
-/* Makes the gap an edge; returns its index. edge[0] < gap < edge[n-1], and there is room for one more. */
+/* Inserts the gap as an edge and returns its index. Requires edge[0] < gap < edge[n-1] and room for one more. */
 static size_t insert(double *edge, size_t *n, double gap)
 {
     size_t i = 0;
@@ -127,7 +127,7 @@ double smurf_dist_crps(const struct dist *dist, double gap)
 
 /* ---- Levels ------------------------------------------------------------------------------------------ */
 
-/* P(X < x): an atom at x is left out. */
+/* P(X < x): excludes an atom at x. */
 static double cdf_before(const struct dist *dist, double x)
 {
     return smurf_dist_cdf(dist, nextafter(x, -INFINITY));

@@ -2,11 +2,12 @@
  * empirical.c - sorted draws x_0 .. x_{n-1} as a distribution.
  *
  *     quantile(p)  linear between x_i and x_{i+1}, i = p (n - 1)
- *     F            its inverse; draws that are equal are an atom
+ *     F            its inverse; equal draws form an atom
  *     mean         of the draws
  *     CRPS         mean |x - gap| - 1 / (2 n^2) sum |x - x'|,  sum |x - x'| = 2 sum_i (2 i + 1 - n) x_i
  *
- * Mean and CRPS are those of equal steps at the draws, which differ from the lines between them by 1/n of their spread.
+ * Mean and CRPS are those of the step function with equal steps at the draws. They differ from those of the linear
+ * interpolation by 1/n of the spread.
  */
 #include "law/wrap.h"
 
@@ -68,7 +69,7 @@ static void quantile(const void *self, const double *in, double *out, size_t n)
     }
 }
 
-/* The draws that differ; some of them, where there are many. */
+/* The distinct draws, or a subset if there are many. */
 static size_t knots(const void *self, double *out)
 {
     const struct empirical *e = self;

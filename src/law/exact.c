@@ -1,11 +1,11 @@
 /*
- * exact.c - a law integrated: the table and the distribution it is.
+ * exact.c - an integrated law: the table and its distribution.
  *
  * Between nodes, in t = (x - x0) / d,
  *
  *     F = f0 + t (d s0 + t (3 D - 2 d s0 - d s1 + t (d s0 + d s1 - 2 D))),   D = f1 - f0
  *
- * which is monotone where the slopes s0, s1 lie in [0, 3 D / d] (Fritsch and Carlson). exact_integrate.c and
+ * which is monotone if the slopes s0, s1 lie in [0, 3 D / d] (Fritsch and Carlson). exact_integrate.c and
  * exact_bisect.c fill the table.
  */
 #include "law/exact.h"
@@ -63,7 +63,7 @@ void smurf_exact_add(struct exact *exact, double x, double f, double slope, bool
     exact->n++;
 }
 
-/* Holds every slope between 0 and three times the secants beside it. */
+/* Clamps every slope to between 0 and three times the adjacent secants. */
 static void limit_slopes(struct exact *exact)
 {
     double before = INFINITY;
@@ -114,8 +114,8 @@ void smurf_exact_build(struct exact *exact, const struct law *law, enum exact_ma
 
 /* ---- The distribution ------------------------------------------------------------------------------- */
 
-/* The cell i of sorted v (n) in which the key lies: v[i] <= key < v[i+1], or with `upper` v[i] < key <= v[i+1].
-   The hint is where the key before was found. v[0] <= key <= v[n-1]. */
+/* The cell i of sorted v (n) that contains the key: v[i] <= key < v[i+1], or with `upper` v[i] < key <= v[i+1].
+   The hint is the cell of the previous key. v[0] <= key <= v[n-1]. */
 static size_t locate(const double *v, size_t n, double key, bool upper, size_t hint)
 {
     size_t low = 0, high = n - 1;
@@ -191,7 +191,7 @@ static void density(const void *self, const double *in, double *out, size_t n)
     }
 }
 
-/* t in [0, 1] with t (a + t (b + t c)) = mass, by Newton's method within a bracket. */
+/* Solves t (a + t (b + t c)) = mass for t in [0, 1], by bracketed Newton iteration. */
 static double solve(struct cubic p, double mass, double t)
 {
     double low = 0, high = 1;

@@ -3,21 +3,21 @@
  *
  *     F = 1 - exp(-Lambda),   dF/dx = lambda exp(-Lambda)
  *
- * Cells are halved until the cubic through their ends foretells F in their middle. An infinite intensity at an end (a
- * Weibull law of shape 1/2) is a steep slope, which the table limits.
+ * Cells are halved until the cubic through their ends predicts F at their midpoint. An infinite intensity at an end (a
+ * Weibull law of shape 1/2) gives a steep slope, which the table limits.
  */
 #include "law/exact_table.h"
 
 #include <math.h>
 
 static const double tolerance = 5e-8;
-/* No cell holds more than this: a step that happens to pass through the foretold middle is still seen. */
+/* Largest mass of a cell: detects a step even if it happens to pass through the predicted midpoint. */
 static const double most_mass = 0.05;
 static const double steepest = 1e200;
 
 enum { CELLS_FIRST = 16 };
 
-/* F and its slope at n points, monotone or not. */
+/* F and its slope at n points, not necessarily monotone. */
 static void evaluate(struct exact *exact, const struct law *law, const double *x, double *f, double *slope, size_t n)
 {
     law->class->compensator(law->self, x, f, n);
@@ -26,7 +26,7 @@ static void evaluate(struct exact *exact, const struct law *law, const double *x
     for (size_t i = 0; i < n; i++) {
         f[i] = f[i] > 0 ? -expm1(-f[i]) : 0;
         slope[i] = slope[i] > 0 ? fmin(slope[i] * (1 - f[i]), steepest) : 0;
-        if (isnan(slope[i])) slope[i] = 0; /* infinite, where nothing is left */
+        if (isnan(slope[i])) slope[i] = 0; /* infinity times 0 */
     }
 }
 
@@ -35,7 +35,7 @@ static double limit(double slope, double secant)
     return fmin(slope, 3 * secant);
 }
 
-/* Whether the cubic between nodes i and i + 1 of `b` has the right middle. */
+/* Whether the cubic between nodes i and i + 1 of `b` predicts the midpoint. */
 static bool is_foretold(const struct bisection *b, size_t i, double middle, double total)
 {
     double d = b->x[i + 1] - b->x[i], mass = b->f[i + 1] - b->f[i];
@@ -45,7 +45,7 @@ static bool is_foretold(const struct bisection *b, size_t i, double middle, doub
     return mass < most_mass * total && fabs(guess - middle) < tolerance * total;
 }
 
-/* Halves the cells that are not done: from `b` to `next`. Returns the number of nodes; the same where all is done. */
+/* Halves the unfinished cells, from `b` to `next`. Returns the number of nodes, unchanged if all cells are done. */
 static size_t halve(struct exact *exact, const struct law *law, const struct bisection *b, struct bisection *next,
                     size_t n)
 {
@@ -98,8 +98,8 @@ void smurf_exact_bisect(struct exact *exact, const struct law *law, enum exact_m
         n = made;
     }
     double total = mass == EXACT_ONE ? b->f[n - 1] : 1, end[2];
-    if (!(total > 0)) return; /* an empty table: the caller's business */
-    /* cells are small enough that a Gauss rule spans two */
+    if (!(total > 0)) return; /* an empty table: handled by the caller */
+    /* cells are so small that one Gauss rule can span two */
     for (size_t i = 0; i < n; i++)
         smurf_exact_add(exact, b->x[i], b->f[i] / total, b->slope[i] / total, i % 2 == 0 || i + 1 == n);
     law->class->compensator(law->self, &law->hi, end, 1);

@@ -4,33 +4,33 @@
  *     Lambda(x) = integral of lambda,  F = 1 - exp(-Lambda)       an intensity
  *     F(x) = integral of exp(ln p - top),  over the whole of it   a law known by its score
  *
- * The function is taken as a polynomial of degree 8 on each of some panels. The units of learned laws, tanh(a x + b)
- * with |a| < 1, have no pole nearer than pi/2 to the real axis, so that panels of width 1 are right to 1e-8 or so;
- * a panel whose coefficients do not fall fast enough is halved. All panels of a round are evaluated in one call. An
- * error of Lambda counts with the mass that is still to come, exp(-Lambda).
+ * The function is approximated by a polynomial of degree 8 on each panel. The units of learned laws, tanh(a x + b) with
+ * |a| < 1, have no pole within pi/2 of the real axis, so panels of width 1 are accurate to about 1e-8. A panel whose
+ * coefficients decay too slowly is halved. All panels of a round are evaluated in one call. An error of Lambda is
+ * weighted by the remaining mass, exp(-Lambda).
  *
- * The table is then filled from the polynomials alone, finer where F bends more.
+ * The table is then filled from the polynomials alone, more finely where F has more curvature.
  */
 #include "law/exact_table.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Of F, in all: for each panel's integral, and for the cubics of the table. */
+/* Total error of F: of each panel's integral, and of the table's cubics. */
 static const double panel_tolerance = 4e-9, cubic_tolerance = 2e-8;
-/* What is still to come at this Lambda, 4e-18, is nothing. */
+/* The mass remaining at this Lambda, 4e-18, is negligible. */
 static const double lambda_most = 40;
-/* The most of Lambda in one piece of the table: exp(-Lambda) is then close to a polynomial, too. */
+/* Largest rise of Lambda in one piece of the table: exp(-Lambda) is then close to a polynomial, too. */
 static const double rise_most = 2;
-/* Densities of less mass than this in a cell are not told apart; at most so many cells are for small ones. */
+/* Densities with less mass than this in a cell are not resolved; upper limit on the cells spent on small ones. */
 static const double least_mass = 1e-14, folds_most = 8;
 static const double first_width = 1.25, growth = 1.3;
-static const double uniform_most = 20; /* longer axes have panels that grow */
-static const double largest = 1e100;   /* intensities are cut off here */
+static const double uniform_most = 20; /* panels grow on longer axes */
+static const double largest = 1e100;   /* intensities are clipped here */
 
 enum {
     PANELS_LEAST = 4,
-    PANELS_FIRST = 8, /* evaluated before it is looked how far the mass reaches */
+    PANELS_FIRST = 8, /* evaluated before checking how far the mass reaches */
     ROUNDS_MOST = 60,
     DEPTH_MOST = 60,
     TABLE_RESERVE = 2 * PANEL_GRID,
@@ -40,13 +40,13 @@ struct integration {
     struct exact *exact;
     struct exact_work *work;
     const struct law *law;
-    bool scored; /* ln p, no intensity */
+    bool scored; /* ln p instead of an intensity */
     enum exact_mass mass;
     struct panel *panel, *spare;
     size_t panels;
-    double top;     /* scored: what is taken off ln p */
-    double total;   /* what F is to be divided by */
-    size_t pending; /* panels that the table still needs a node for */
+    double top;     /* scored: subtracted from ln p */
+    double total;   /* divisor of F */
+    size_t pending; /* panels that still need a table node */
 };
 
 static double dot(const double *a, const double *b)
@@ -63,7 +63,7 @@ static double sane(double value)
     return value > 0 ? fmin(value, largest) : 0;
 }
 
-/* Evaluates all nodes that wait for it, in one call. A panel that does not know its left end has a neighbour there. */
+/* Evaluates all pending nodes in one call. A panel that does not know its left end has a neighbour there. */
 static void evaluate(struct integration *in)
 {
     double *point = in->work->point, *value = in->work->value;
@@ -86,14 +86,15 @@ static void evaluate(struct integration *in)
     }
 }
 
-/* p = exp(ln p - top) of all panels, where top is the largest seen; only fresh ones, while top stays near. */
+/* p = exp(ln p - top) of all panels, where top is the largest ln p so far; of new panels only, while top barely
+   changes. */
 static void exponentiate(struct integration *in)
 {
     double top = -INFINITY;
     for (size_t i = 0; i < in->panels; i++)
         for (int j = 0; j < PANEL_NODES; j++) {
             double *v = &in->panel[i].log[j];
-            if (!(*v < INFINITY)) *v = -INFINITY; /* NaN likewise */
+            if (!(*v < INFINITY)) *v = -INFINITY; /* also if NaN */
             top = fmax(top, *v);
         }
     bool moved = !(fabs(top - in->top) < 10);
@@ -102,12 +103,12 @@ static void exponentiate(struct integration *in)
         struct panel *p = &in->panel[i];
         if (!moved && p->from == p->to) continue;
         for (int j = 0; j < PANEL_NODES; j++) p->value[j] = exp(p->log[j] - in->top);
-        if (p->from == p->to) p->to = p->from + 1; /* looked at again */
+        if (p->from == p->to) p->to = p->from + 1; /* measured again */
     }
 }
 
-/* Whether between two nodes, where the function falls or rises by more than e^3, it might as well have a peak: if it
-   went on as steeply from the higher node, it would come to something. */
+/* Whether a peak may hide between two nodes where the function changes by more than e^3: extrapolating the slope from
+   the higher node gives a non-negligible mass. */
 static bool may_hide(const struct integration *in, const struct panel *p)
 {
     double width = p->b - p->a;
@@ -123,7 +124,7 @@ static bool may_hide(const struct integration *in, const struct panel *p)
     return false;
 }
 
-/* The integral of the panel and its error. The coefficients past the last known go on falling as those before do. */
+/* The panel's integral and its error. The unknown coefficients are assumed to continue the decay of the known ones. */
 static void measure(const struct integration *in, struct panel *p)
 {
     double c[PANEL_NODES], width = p->b - p->a;
@@ -166,7 +167,7 @@ static void append(struct integration *in, double a, double b)
     in->panel[in->panels++] = (struct panel){.a = a, .b = b, .from = first ? 0 : 1, .to = PANEL_NODES};
 }
 
-/* Some panels at a time, until the axis or the mass is used up; where nothing is left one panel does for the rest. */
+/* Adds panels in batches until the axis or the mass is exhausted; if no mass remains, one panel covers the rest. */
 static void lay_out(struct integration *in)
 {
     double lo = in->law->lo, hi = in->law->hi, range = hi - lo, width = first_width, grow = 1;
@@ -205,7 +206,7 @@ static bool is_wide(const struct integration *in, const struct panel *p)
     return p->b - p->a > range * 0x1p-46 && middle > p->a && middle < p->b;
 }
 
-/* A half of the panel: it has its ends already. */
+/* Half of a panel; the values at its ends are already known. */
 static struct panel half(const struct panel *p, int which)
 {
     double middle = p->a + 0.5 * (p->b - p->a);
@@ -218,7 +219,7 @@ static struct panel half(const struct panel *p, int which)
     return out;
 }
 
-/* Halves the panels that are not right yet; false: all are, or there is no room. */
+/* Halves the panels that are not accurate enough; false if all are, or there is no room. */
 static bool refine(struct integration *in)
 {
     size_t made = 0, left = in->panels;
@@ -243,7 +244,7 @@ static bool refine(struct integration *in)
 
 /* ---- Filling the table ------------------------------------------------------------------------------ */
 
-/* F and dF/dx from the integral and the function itself, n of each. */
+/* F and dF/dx from the integral and the function itself, n each. */
 static void finish_values(const struct integration *in, double *f, double *slope, size_t n)
 {
     double factor = 1 / in->total;
@@ -259,8 +260,9 @@ static void finish_values(const struct integration *in, double *f, double *slope
     }
 }
 
-/* How many equal cells make cubics good enough: their error is F'''' d^4 / 384. And where there is little mass, so that
-   this asks for few, the density still changes by no more than e in each, within reason. slope: dF/dx at the nodes. */
+/* The number of equal cells for which the cubics are accurate: their error is F'''' d^4 / 384. Where there is little
+   mass this needs few cells; the density must then change by at most a factor e in each, within reason. slope: dF/dx at
+   the nodes. */
 static double cells(const struct integration *in, const double *slope, double width)
 {
     double bend[PANEL_NODES], most_bend = 0, most = 0, least = INFINITY;
@@ -274,7 +276,7 @@ static double cells(const struct integration *in, const double *slope, double wi
     return fmax(sqrt(sqrt(width * most_bend / (384 * cubic_tolerance))), fmin(folds, folds_most));
 }
 
-/* The grid of the table in a panel, as an index of smurf_panel_cells; PANEL_GRIDS: finer than there are. */
+/* The table's grid in a panel, as an index into smurf_panel_cells; PANEL_GRIDS: finer than any. */
 static size_t grid(const struct integration *in, const struct panel *p)
 {
     double f[PANEL_NODES], slope[PANEL_NODES], width = p->b - p->a;
@@ -290,14 +292,14 @@ static size_t grid(const struct integration *in, const struct panel *p)
     return g;
 }
 
-/* How many nodes a panel may take: one is kept for each of those that follow. */
+/* The nodes a panel may use: one is reserved for each panel that follows. */
 static size_t room(const struct integration *in)
 {
     size_t taken = in->exact->n + in->pending;
     return taken < EXACT_NODES_MOST ? EXACT_NODES_MOST - taken : 0;
 }
 
-/* psi = lambda' / lambda - lambda, or p' / p. NaN, or far off, where the law has next to no mass. */
+/* psi = lambda' / lambda - lambda, or p' / p. NaN or inaccurate where the law has almost no mass. */
 static double score(const struct integration *in, double value, double slope)
 {
     return slope / value - (in->scored ? 0 : value);
@@ -321,7 +323,7 @@ static void add_cells(struct integration *in, const struct panel *p, size_t g)
     }
 }
 
-/* A half by its polynomial alone. */
+/* Half of a panel, from its polynomial alone. */
 static struct panel imagined_half(const struct integration *in, const struct panel *p, int which)
 {
     const struct panel_rules *rules = &in->work->rules;
@@ -334,7 +336,7 @@ static struct panel imagined_half(const struct integration *in, const struct pan
     return out;
 }
 
-/* Adds the nodes of a panel but its first, halving it while that takes too many or too much mass would be in it. */
+/* Adds all nodes of a panel except the first. Halves the panel while it needs too many nodes or has too much mass. */
 static void fill(struct integration *in, const struct panel *p, int depth)
 {
     bool over = !in->scored && p->start > lambda_most, roomy = room(in) > TABLE_RESERVE;
@@ -355,7 +357,7 @@ static void add_first(struct integration *in)
 {
     const struct panel *p = &in->panel[0];
     smurf_exact_add(in->exact, p->a, 0, p->value[0] / in->total, true);
-    double slope = 0; /* the rule is for the right end: used on the panel's mirror image */
+    double slope = 0; /* the rule is for the right end: apply it to the panel's mirror image */
     for (int j = 0; j < PANEL_NODES; j++) slope -= in->work->rules.grid_slope[0][PANEL_DEGREE - j] * p->value[j];
     in->exact->psi = in->work->psi;
     in->exact->psi[0] = score(in, p->value[0], slope / (p->b - p->a));
@@ -375,7 +377,7 @@ void smurf_exact_integrate(struct exact *exact, const struct law *law, enum exac
     lay_out(&in);
     for (int round = 0; round < ROUNDS_MOST && refine(&in); round++) evaluate_and_measure(&in);
     double sum = end(&in);
-    if (!(in.total > 0)) return; /* an empty table: the caller's business */
+    if (!(in.total > 0)) return; /* an empty table: handled by the caller */
     add_first(&in);
     for (size_t i = 0; i < in.panels; i++) {
         in.pending = in.panels - i - 1;

@@ -1,5 +1,5 @@
 /*
- * exact_rules.c - what can be done to the values of a function at the Chebyshev nodes of [0, 1].
+ * exact_rules.c - linear operations on the values of a function at the Chebyshev nodes of [0, 1].
  *
  *     nodes         t_j = (1 - cos(j pi / N)) / 2,  s = 2 t - 1
  *     coefficients  c_k = 2 g_k / N sum_j g_j v_j T_k(s_j),  g = 1/2 at both ends, else 1
@@ -40,7 +40,7 @@ static void integrals(double s, double out[N + 1])
     for (int k = 2; k <= N; k++) out[k] = (t[k + 1] - l[k + 1]) / (2 * (k + 1)) - (t[k - 1] - l[k - 1]) / (2 * (k - 1));
 }
 
-/* Coefficients of the derivative by s, in place. */
+/* Coefficients of the derivative with respect to s, in place. */
 static void differentiate(double c[N + 1])
 {
     double d[N + 3] = {0};
@@ -55,7 +55,7 @@ static void basis(const struct panel_rules *rules, size_t j, double out[N + 1])
     for (size_t k = 0; k <= N; k++) out[k] = rules->coefficient[j * PANEL_NODES + k];
 }
 
-/* The weights of the value at t, and those of the integral from 0 to t: out[j * stride] for node j. */
+/* Weights for the value at t and for the integral from 0 to t: out[j * stride] for node j. */
 static void weigh(const struct panel_rules *rules, double t, double *value, double *integral, size_t stride)
 {
     double p[N + 2], sum[N + 1], c[N + 1];
@@ -73,7 +73,7 @@ static void weigh(const struct panel_rules *rules, double t, double *value, doub
     }
 }
 
-/* The weights of a derivative at t: out[j * stride] for node j. */
+/* Weights for a derivative at t: out[j * stride] for node j. */
 static void weigh_derivative(const struct panel_rules *rules, int order, double t, double *out, size_t stride)
 {
     double p[N + 2], c[N + 1];

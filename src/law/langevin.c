@@ -1,10 +1,10 @@
 /*
  * langevin.c - t <- t + 1/2 eps psi(t) + sqrt(eps) z, and at the end t <- t + sigma^2 psi(t).
  *
- * The table of psi spans where draws will be: the starts, what the drift alone adds to them, and four standard
- * deviations of the noise of all steps. It depends on law and config only. Draws go in lots of WALK_LANES, filled up to
- * whole groups with draws that nobody asked for, so that each draw meets the same vector code whatever n is; the law is
- * asked for whole groups for the same reason.
+ * The table of psi spans the range of the draws: the starts, the displacement by drift alone, and four standard
+ * deviations of the noise of all steps. It depends on law and config only. Draws are processed WALK_LANES at a time,
+ * padded to whole groups with draws that are discarded, so that each draw runs the same vector code for any n. The law
+ * is evaluated in whole groups for the same reason.
  */
 #include "law/langevin.h"
 
@@ -14,8 +14,8 @@
 #include <float.h>
 #include <math.h>
 
-/* The drift's path is followed in PIECES, each half the reach of the noise at most: DEVIATIONS of all steps together.
- */
+/* The drift's path is followed in PIECES, each at most half the reach of the noise: DEVIATIONS of all steps
+   together. */
 enum { PIECES = 16, DEVIATIONS = 4 };
 
 struct walk {
@@ -34,7 +34,7 @@ static double into(const struct langevin *langevin, double t)
 
 /* ---- The table ----------------------------------------------------------------------------------------- */
 
-/* Where the drift alone carries y: to the left with sign -1, to the right with 1. */
+/* Where drift alone carries y: to the left with sign -1, to the right with 1. */
 static double drifted(const struct law *law, double y, double sign, double time, double reach)
 {
     for (int i = 0; i < PIECES; i++) {
@@ -58,7 +58,7 @@ static bool make_table(struct score_table *table, const struct langevin *langevi
     return smurf_score_table_init(table, langevin->walked, low < floor && floor < high ? floor : low, high, scale);
 }
 
-/* A place above which all are above the floor, and hardly more. */
+/* The smallest place, approximately, above which every place is above the floor. */
 static float floor_place(const struct score_table *table, double floor)
 {
     if (floor == -INFINITY) return -2 * WALK_FAR;
@@ -70,7 +70,7 @@ static float floor_place(const struct score_table *table, double floor)
 
 /* ---- The walk ------------------------------------------------------------------------------------------- */
 
-/* Steps of the lanes where the table asks the law. */
+/* Steps the lanes for which the table defers to the law. */
 static void step_directly(const struct walk *walk, size_t lanes, const float *z, float *u, const int32_t *direct)
 {
     const struct score_table *table = walk->table;
@@ -93,7 +93,7 @@ static void step_directly(const struct walk *walk, size_t lanes, const float *z,
     }
 }
 
-/* All steps of the places u of draws `first` and on. */
+/* All steps of the places u, for draws from `first` on. */
 static void walk_lanes(const struct walk *walk, uint32_t first, size_t lanes, float *u)
 {
     float z[WALK_BLOCK][WALK_LANES];
@@ -117,7 +117,7 @@ static void start(const struct walk *walk, uint32_t first, size_t lanes, double 
     }
 }
 
-/* t (lanes) from where it starts to where all steps end. */
+/* Moves t (lanes) from the start through all steps. */
 static void move(const struct walk *walk, uint32_t first, size_t lanes, double *t)
 {
     const struct score_table *table = walk->table;

@@ -1,5 +1,5 @@
 /*
- * langevin.h - what the Langevin samplers share: a walk along an axis, from a uniform start to Tweedie's step.
+ * langevin.h - shared by the Langevin samplers: a walk along an axis, from a uniform start to Tweedie's step.
  */
 #ifndef SMURF_LAW_LANGEVIN_H
 #define SMURF_LAW_LANGEVIN_H
@@ -11,10 +11,10 @@ struct langevin {
     const struct law *walked; /* of y = into(t), whose score drives the walk */
     double (*into)(double t); /* increasing; NULL: y = t, and walked is law */
     double (*back)(double y);
-    double floor; /* of t: steps to it or below are refused, Tweedie's too; -INFINITY: none */
+    double floor; /* of t: steps to it or below are rejected, including Tweedie's; -INFINITY: none */
 };
 
-/* A sampler's draw. */
+/* Implements a sampler's draw. */
 bool smurf_langevin_draw(const struct langevin *langevin, const struct sampler_config *config, uint64_t stream,
                          double *out, size_t n);
 

@@ -1,4 +1,4 @@
-/* law.c - evaluating laws: the edges of the support, and what a class leaves to be derived. */
+/* law.c - evaluates laws: handles the ends of the support and derives what a class does not provide. */
 #include "law/law.h"
 
 #include "base/error.h"
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Laws are evaluated in pieces of this many gaps, so that scratch arrays stay on the stack. */
+/* Laws are evaluated this many gaps at a time, so that scratch arrays fit on the stack. */
 enum { PIECE = 256 };
 
 static double into_support(const struct law *law, double gap)
@@ -17,7 +17,7 @@ static double into_support(const struct law *law, double gap)
     return gap;
 }
 
-/* out = f(gap), `outside` for gaps out of the support, NaN for NaN. */
+/* out = f(gap), `outside` for gaps outside the support, NaN for NaN. */
 static void eval(const struct law *law, law_function *f, const double *gap, double *out, size_t n, double outside)
 {
     double inside[PIECE];

@@ -1,9 +1,9 @@
 /*
- * law.h - what a law of the next gap can do.
+ * law.h - the interface of a law of the next gap.
  *
- * A law is a function of one number, the gap tau since the last event, once the history is given. Every
- * model ends in one, every consumer starts from one; neither knows the other. A law is evaluated on
- * arrays of gaps, from a few cached coefficients behind `self`.
+ * Given the history, a law is a function of one number, the gap tau since the last event. Models produce laws and
+ * consumers use them; neither knows the other. A law is evaluated on arrays of gaps, from a few cached coefficients
+ * behind `self`.
  *
  *     intensity    lambda(tau)           all types together
  *     slope        lambda'(tau)
@@ -21,11 +21,11 @@
 
 typedef void law_function(const void *self, const double *gap, double *out, size_t n);
 
-/* What a kind of law can do. intensity must be there, except for laws known by their score alone: those have score and
-   log_density. A NULL slope or score is derived from the other of the two; NULL types stand for a single type; with a
-   NULL compensator only what needs none of it may be asked for (exact.h integrates the intensity). All arrays have n
+/* The functions of a kind of law. intensity is required, except for laws known by their score alone, which have score
+   and log_density. If slope or score is NULL, it is derived from the other. NULL types mean a single type. Without a
+   compensator, functions that need one must not be called (exact.h integrates the intensity). All arrays have n
    elements; gap and out may be the same array except for `types`. Gaps lie in [lo, hi] or are NaN; only the compensator
-   need see to it that NaN stays NaN. */
+   must map NaN to NaN itself. */
 struct law_class {
     const char *name;
     law_function *intensity;
@@ -33,7 +33,7 @@ struct law_class {
     law_function *compensator;
     law_function *score;
     law_function *types;
-    law_function *log_density; /* ln p up to a constant; NULL where there is an intensity */
+    law_function *log_density; /* ln p up to a constant; NULL if there is an intensity */
 };
 
 struct law {
@@ -43,9 +43,9 @@ struct law {
     double lo, hi; /* support on the law's own axis; hi may be infinite */
 };
 
-/* Evaluate a law at any gaps. No event comes outside [lo, hi]: intensity, slope and types are 0 there, the
-   compensator and the CDF keep the value of the nearer end, the score is NaN. NaN gives NaN. gap and out may
-   be the same array, except for types. */
+/* Evaluate a law at any gaps. No event occurs outside [lo, hi]: intensity, slope and types are 0 there, the
+   compensator and the CDF keep the value of the nearer end, the score is NaN. NaN gives NaN. gap and out may be the
+   same array, except for types. */
 void smurf_law_eval_intensity(const struct law *law, const double *gap, double *out, size_t n);
 void smurf_law_eval_slope(const struct law *law, const double *gap, double *out, size_t n);
 void smurf_law_eval_compensator(const struct law *law, const double *gap, double *out, size_t n);
@@ -53,11 +53,11 @@ void smurf_law_eval_cdf(const struct law *law, const double *gap, double *out, s
 void smurf_law_eval_score(const struct law *law, const double *gap, double *out, size_t n);
 void smurf_law_eval_types(const struct law *law, const double *gap, double *out, size_t n);
 
-/* The public handle: a law that owns its state and can take in the event that ends its gap. */
+/* The public handle: a law that owns its state and can be advanced by the event that ends its gap. */
 struct smurf_law {
     struct law law;
     void *state; /* what law.self points to */
-    /* gap is finite and not negative, type below law.types. */
+    /* gap is finite and non-negative, type is less than law.types. */
     void (*advance)(void *state, double gap, uint32_t type);
     void (*destroy)(void *state);
 };

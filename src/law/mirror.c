@@ -1,7 +1,7 @@
 /*
- * mirror.c - Langevin through y = ln t: y has density t p(t), and so the score t psi(t) + 1.
+ * mirror.c - Langevin through y = ln t: y has density t p(t), and therefore score t psi(t) + 1.
  *
- * Draws are positive by themselves. Where p is a density on t > 0 the walk has it for its stationary law, up to eps.
+ * Draws are positive by construction. If p is a density on t > 0, it is the stationary law of the walk, up to eps.
  */
 #include "law/langevin.h"
 #include "law/score_table.h"

@@ -1,8 +1,8 @@
 /*
- * predictor.h - what makes laws out of histories: a trained model, a naive law, the truth of a simulation.
+ * predictor.h - turns histories into laws: a trained model, a naive law, or the true law of a simulation.
  *
- * Evaluation asks a predictor for the distribution of every scored gap of a sequence, and of its type; it knows no more
- * of it. A predictor is const in use; each thread has a workspace of its own.
+ * Evaluation queries a predictor for the distribution of every scored gap of a sequence and of its type, and knows
+ * nothing else about it. A predictor is const in use; each thread has its own workspace.
  */
 #ifndef SMURF_LAW_PREDICTOR_H
 #define SMURF_LAW_PREDICTOR_H
@@ -13,21 +13,20 @@
 
 struct predictor_class {
     const char *name;
-    /* A workspace for sequences of up to `events` events; NULL: out of memory. stop: looked at while a long sequence
-       is read, whose laws must not be asked for once it was asked; NULL: none. */
+    /* A workspace for sequences of up to `events` events; NULL: out of memory. stop: polled while a long sequence is
+       read; once it is set, the sequence's laws must not be used. NULL: none. */
     void *(*workspace_new)(const void *self, size_t events, struct stop *stop);
     void (*workspace_free)(void *workspace);
-    /* Reads a sequence. The law of row r (0 .. length-1) is that of the gap after event r; it has seen events 0 .. r.
-     */
+    /* Reads a sequence. The law of row r (0 .. length-1) is that of the gap after event r, given events 0 .. r. */
     void (*read)(const void *self, void *workspace, const smurf_sequence *sequence);
     /* The distribution of the gap after event `row`, in the user's unit. raw: before recalibration. Valid until the
        next call of `dist` or `read` on the workspace. */
     struct dist (*dist)(const void *self, void *workspace, size_t row, int raw);
-    /* Probabilities of the types, out (n x types), given that the event comes after gap[i] (user's unit). NULL: it
-       knows none. */
+    /* Probabilities of the types, out (n x types), given that the event occurs after gap[i] (user's unit). NULL: no
+       types. */
     void (*types)(const void *self, void *workspace, size_t row, const double *gap, double *out, size_t n);
-    /* The law on its own axis, for samplers; the map from there is smurf_scale_backward of *scale. NULL: there is none.
-     */
+    /* The law on its own axis, for samplers; smurf_scale_backward of *scale maps it to the user's unit. NULL: not
+       available. */
     struct law (*law)(const void *self, void *workspace, size_t row, const smurf_scale **scale);
 };
 

@@ -1,20 +1,20 @@
 /*
  * recalibrate.c - a map of levels R that makes the observed levels (PIT values) uniform: the law becomes R(F(x)).
  *
- * R is a cubic between knots k/32, with slopes at the knots that are harmonic means of the secants beside them (Fritsch
- * and Butland): increasing, with a continuous derivative above 0. Its values at the knots are the shares of the PIT
- * values below them, freed of what chance explains: the deviations d_k = share_k - k/32 are sums of waves,
+ * R is a cubic between knots k/32, with slopes at the knots that are harmonic means of the adjacent secants (Fritsch
+ * and Butland): increasing, with a continuous, positive derivative. Its values at the knots are the shares of the PIT
+ * values below them, with chance variation removed: the deviations d_k = share_k - k/32 are sums of waves,
  *
  *     d_k = sum_j c_j sin(pi j k / 32),   Var c_j = 1 / (2 32^2 n sin^2(pi j / 64)) =: v_j   under a calibrated law
  *
- * (a Brownian bridge has independent ones), and each wave is shrunk by its own significance,
+ * (independent for a Brownian bridge), and each wave is shrunk according to its own significance,
  *
- *     level_k = k/32 + sum_j max(0, 1 - (2 + j/2) v_j / c_j^2) c_j sin(pi j k / 32),
+ *     level_k = k/32 + sum_j max(0, 1 - (2 + j/2) v_j / c_j^2) c_j sin(pi j k / 32).
  *
- * the finer the clearer it must be, as the density shows it j times as strongly.
+ * Finer waves must be more significant, since wave j appears in the density j times as strongly.
  *
- * A law whose levels look like those of a calibrated one is left as it is, one that is far off is mended in full, and
- * more values make smaller and finer deviations count. The density stays smooth: fine waves are the noisiest.
+ * A law whose levels look calibrated is left unchanged, one that is far off is corrected in full, and more values make
+ * smaller and finer deviations count. The density stays smooth because fine waves are the noisiest.
  */
 #include "law/wrap.h"
 
@@ -25,7 +25,7 @@
 
 enum { CELLS = RECALIBRATION_KNOTS - 1 };
 
-/* This much of the identity stays in every map, so that it can be inverted. */
+/* Share of the identity kept in every map, so that it can be inverted. */
 static const double least_slope = 1e-3;
 
 void smurf_recalibration_identity(struct recalibration *map)
@@ -41,8 +41,7 @@ static double secant(const double *level, size_t k)
     return (level[k + 1] - level[k]) * CELLS;
 }
 
-/* The slope at an end of the parabola through the last three knots; never more than twice, or less than half, the
-   secant. */
+/* The end slope of the parabola through the last three knots, limited to between half and twice the secant. */
 static double end_slope(double beside, double next)
 {
     return fmin(fmax(1.5 * beside - 0.5 * next, 0.5 * beside), 2 * beside);
@@ -52,7 +51,7 @@ int smurf_recalibration_set(struct recalibration *map, const double level[RECALI
 {
     if (level[0] != 0 || level[CELLS] != 1) return 0;
     for (size_t k = 0; k < CELLS; k++)
-        if (!(level[k + 1] > level[k])) return 0; /* NaN likewise */
+        if (!(level[k + 1] > level[k])) return 0; /* also if NaN */
     for (size_t k = 0; k <= CELLS; k++) map->level[k] = level[k];
     map->slope[0] = end_slope(secant(level, 0), secant(level, 1));
     map->slope[CELLS] = end_slope(secant(level, CELLS - 1), secant(level, CELLS - 2));
@@ -66,7 +65,7 @@ int smurf_recalibration_set(struct recalibration *map, const double level[RECALI
 /* ---- Fitting ----------------------------------------------------------------------------------------- */
 
 /* Increasing, NaN last. */
-/* level_k, from sorted values; those on a knot count half. */
+/* level_k from sorted values; a value on a knot counts half. */
 static void shares(double *level, const double *pit, size_t n)
 {
     size_t below = 0, upto = 0;
@@ -81,7 +80,7 @@ static void shares(double *level, const double *pit, size_t n)
     level[CELLS] = 1;
 }
 
-/* Replaces the deviations from the identity by those of their waves that chance does not explain. */
+/* Removes the waves of the deviations from the identity that chance explains. */
 static void shrink(double *level, size_t n)
 {
     double miss[CELLS + 1], kept[CELLS + 1] = {0};
@@ -97,7 +96,7 @@ static void shrink(double *level, size_t n)
     for (size_t k = 1; k < CELLS; k++) level[k] = (double)k / CELLS + kept[k];
 }
 
-/* Rises everywhere: increments are at least that of least_slope, and add up to 1 again. */
+/* Makes the map strictly increasing: increments are at least that of least_slope, and still sum to 1. */
 static void raise_all(double *level)
 {
     double sum = 0, before = 0;
@@ -159,7 +158,7 @@ double smurf_recalibration_slope(const struct recalibration *map, double level)
     return (p.a + t * (2 * p.b + 3 * t * p.c)) * CELLS;
 }
 
-/* By Newton's method within a bracket. */
+/* By bracketed Newton iteration. */
 double smurf_recalibration_inverse(const struct recalibration *map, double level)
 {
     if (!(level > 0 && level < 1)) return isnan(level) ? NAN : level > 0;
@@ -213,7 +212,7 @@ static void quantile(const void *self, const double *in, double *out, size_t n)
     r->inner.class->quantile(r->inner.self, out, out, n);
 }
 
-/* Those of the law, and where the map has its own. */
+/* The knots of the law and those of the map. */
 static size_t knots(const void *self, double *out)
 {
     const struct recalibrated *r = self;

@@ -1,9 +1,9 @@
 /*
- * reject.c - Langevin that refuses steps to the floor or below: a refused draw stays where it is for that step.
+ * reject.c - Langevin that rejects steps to the floor or below: a rejected draw does not move in that step.
  *
- * For p with a constant score above the floor, an exponential, this is Metropolis's rule and exact at any eps; others
- * are off by an order of eps near the floor, and scores that grow without end towards it (a gamma's 1/t) throw draws
- * far away: mirror is for those. Draws that would start at or below the floor start just above it.
+ * For p with a constant score above the floor, an exponential, this is the Metropolis rule and exact for any eps. Other
+ * laws have an error of order eps near the floor. Scores that diverge at the floor (a gamma's 1/t) throw draws far
+ * away: use mirror for those. Draws that would start at or below the floor start just above it.
  */
 #include "law/langevin.h"
 

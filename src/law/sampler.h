@@ -1,27 +1,28 @@
 /*
- * sampler.h - drawing gaps from a law by its score, one sampler a file.
+ * sampler.h - draws gaps from a law by its score, one sampler per file.
  *
- * All work on the law's own axis, on n draws at once. Draw i is a function of (law, config, seed, stream, i) alone: the
- * same at any number of threads, and the first k of n draws are those of a call for k. To add one: write the file, and
- * add its name to SMURF_SAMPLERS.
+ * All samplers work on the law's own axis, on n draws at once. Draw i is a function of (law, config, seed, stream, i)
+ * alone: it does not depend on the number of threads, and the first k of n draws equal those of a call for k. To add a
+ * sampler: write its file and add its name to SMURF_SAMPLERS.
  *
  *     langevin  t <- t + 1/2 eps psi(t) + sqrt(eps) z, from a uniform start
- *     mirror    the same through y = ln t, whose score is t psi(t) + 1. For axes whose gaps are positive (none, mean);
+ *     mirror    the same through y = ln t, whose score is t psi(t) + 1. For axes with positive gaps (none, mean);
  *               a start of 0 or less is raised to a millionth of the upper one
- *     reject    langevin that refuses steps to `floor` or below: 0, or the law's lower end on the log axis
+ *     reject    langevin that rejects steps to `floor` or below: 0, or the law's lower end on the log axis
  *
- * then, with denoise sigma > 0, Tweedie's step t <- t + sigma^2 psi(t). langevin needs no support: learned laws are
- * defined on the whole axis, their intensity tends to a positive constant on the left, so that there is no stationary
- * law and draws drift left with the number of steps. That is the paper's sampler, and why it is not the default.
+ * followed, with denoise sigma > 0, by Tweedie's step t <- t + sigma^2 psi(t). langevin ignores the support: learned
+ * laws are defined on the whole axis and their intensity tends to a positive constant on the left, so there is no
+ * stationary law and draws drift left with the number of steps. That is the paper's sampler, and why it is not the
+ * default.
  *
- * psi is looked up in a table with a bounded error (score_table.h); where the table cannot hold the bound, and beyond
- * its ends, the law itself is asked. Positions are floats on the table's axis: 2^-24 of its width.
+ * psi is looked up in a table with a bounded error (score_table.h). Where the table cannot meet the bound, and beyond
+ * its ends, the law itself is evaluated. Positions are floats on the table's axis: 2^-24 of its width.
  *
- * Steps that would not give a finite number are refused, in the walk and at its end: draws are always finite, and one
- * that diverges keeps the last finite place, at most 1e18 cells of the table away. Without a step that is positive and
- * finite, draws are their starts. Starts must be finite.
+ * Steps to a non-finite number are rejected, during the walk and at its end: draws are always finite, and one that
+ * diverges keeps the last finite place, at most 1e18 cells of the table away. Unless the step is positive and finite,
+ * draws are their starts. Starts must be finite.
  *
- * A call takes one table of 400 KB of memory, for any n.
+ * A call allocates one table of 400 KB, for any n.
  */
 #ifndef SMURF_LAW_SAMPLER_H
 #define SMURF_LAW_SAMPLER_H
@@ -41,9 +42,9 @@ struct sampler_config {
 
 struct sampler_class {
     const char *name, *about;
-    const char *not_on_log; /* why it cannot walk on the log axis, and what to use instead; NULL: it can */
-    /* out (n), in no order; n below 2^32. stream tells laws apart. May run on many threads. NULL: not by the score but
-       from the distribution of the law, which takes no steps. False: out of memory. */
+    const char *not_on_log; /* why it does not support the log axis, and what to use instead; NULL: it does */
+    /* out (n), in no order; n below 2^32. stream distinguishes laws. Thread-safe. NULL: draws from the law's
+       distribution instead of by the score, without steps. False: out of memory. */
     bool (*draw)(const struct law *law, const struct sampler_config *config, uint64_t stream, double *out, size_t n);
 };
 
@@ -54,7 +55,7 @@ SMURF_SAMPLERS(SAMPLER_DECLARE)
 
 /* NULL past the last. */
 const struct sampler_class *smurf_sampler_at(size_t index);
-/* By name; NULL: the default. An unknown name is an SMURF_ERROR_ARGUMENT. */
+/* By name; NULL: the default. An unknown name is SMURF_ERROR_ARGUMENT. */
 smurf_status smurf_sampler_find(const struct sampler_class **out, const char *name, smurf_error *err);
 
 #endif

@@ -1,21 +1,20 @@
 /*
- * scaled.c - a table on a law's axis becomes a distribution of gaps in the user's unit.
+ * scaled.c - turns a table on a law's axis into a distribution of gaps in the user's unit.
  *
  *     F(t) = F_y(scale(t))                             0 <= t < end
  *     1 - F(t) = (1 - F(end)) exp(-rate (t - end))     beyond
  *
- * rate = max(lambda(hi) dy/dt, 1/end). What the axis has left of the gap 0 is an atom at 0.
+ * rate = max(lambda(hi) dy/dt, 1/end). Mass left of the gap 0 is an atom at 0.
  */
 #include "law/wrap.h"
 
 #include <math.h>
 
-/* Knots go on while this much is left: the end of double precision. */
+/* Knots continue while this much survival is left: the limit of double precision. */
 static const double least_survival = 1e-16;
-/* On the log axis: gaps do not grow by more than e between two knots, and knots much nearer to 0 than the median is
-   are left out. */
+/* Log axis: gaps grow by at most a factor e between two knots; knots much closer to 0 than the median are omitted. */
 static const double growth_most = 1, negligible = 1e-9;
-static const double tail_step = 2; /* knots of the tail, in 1/rate */
+static const double tail_step = 2; /* between knots of the tail, in 1/rate */
 
 enum { PIECE = 128, TAIL_KNOTS_MOST = 24 };
 
@@ -54,7 +53,7 @@ static void density(const void *self, const double *in, double *out, size_t n)
     }
 }
 
-/* Rounding must not put a quantile of the table into the tail; NaN stays. */
+/* Keeps rounding from moving a quantile of the table into the tail; NaN stays NaN. */
 static double into_table(const struct scaled *s, double gap)
 {
     return gap > s->end ? s->end : gap;
@@ -80,7 +79,7 @@ static void quantile(const void *self, const double *in, double *out, size_t n)
 
 /* ---- Knots ------------------------------------------------------------------------------------------- */
 
-/* The pieces to cut the cell between two points of the axis into, in user's time; as many as there is room for. */
+/* The number of pieces for the cell between two points of the axis, in user's time; limited by the room left. */
 static double pieces(const struct scaled *s, double from, double to)
 {
     if (s->scale->kind != SMURF_SCALE_LOG) return 1;
@@ -116,7 +115,7 @@ static size_t knots(const void *self, double *out)
     }
     if (s->end > out[made - 1]) out[made++] = s->end;
     made += tail_knots(s, out + made);
-    if (made == 1) out[made++] = s->scale->mean > 0 ? s->scale->mean : 1; /* all in the atom */
+    if (made == 1) out[made++] = s->scale->mean > 0 ? s->scale->mean : 1; /* all mass is in the atom */
     return made;
 }
 

@@ -8,12 +8,12 @@
 
 enum { PIECE = 256, FAR = 10, GHOSTS = 4 };
 
-/* What a table is made in. Nodes are the ends of cells; four more lie beyond either end, for slopes. */
+/* Workspace for building a table. Nodes are the ends of cells; four more lie beyond either end, for slopes. */
 struct grid {
     float coefficient[4 * (SCORE_TABLE_FINE + 2)];
     double value[SCORE_TABLE_FINE + 1 + 2 * GHOSTS]; /* psi at the nodes, from node -GHOSTS */
-    bool open[SCORE_TABLE_FINE];           /* cells that have not met the bound, nor has what they are part of */
-    bool missed[SCORE_TABLE_FINE / 2 + 2]; /* scratch */
+    bool open[SCORE_TABLE_FINE];                     /* cells that have not met the bound, and whose parent has not */
+    bool missed[SCORE_TABLE_FINE / 2 + 2];           /* scratch */
 };
 
 static const float nowhere[8] = {SCORE_TABLE_DIRECT, 0, 0, 0, SCORE_TABLE_DIRECT, 0, 0, 0};
@@ -38,7 +38,7 @@ static double allowed(double score, double scale)
     return fmax(fabs(score), 1 / scale);
 }
 
-/* Nodes whose score is to be asked of the law, some at a time. */
+/* Nodes whose score is to be evaluated, in batches. */
 struct questions {
     const struct score_table *table;
     const struct law *law;
@@ -62,20 +62,20 @@ static void ask(struct questions *questions, long node)
     if (questions->count == PIECE) ask_now(questions);
 }
 
-/* The derivative at node *p, times the distance to the next; nodes lie `stride` places apart. */
+/* The derivative at node *p times the distance to the next node; nodes lie `stride` elements apart. */
 static double slope(const double *p, long stride)
 {
     return (p[-2 * stride] - 8 * p[-stride] + 8 * p[stride] - p[2 * stride]) / 12;
 }
 
-/* The cubic of the cell from *p to *(p + stride), in its middle. */
+/* The cubic of the cell from *p to *(p + stride), at its midpoint. */
 static double middle(const double *p, long stride)
 {
     return (p[0] + p[stride]) / 2 + (slope(p, stride) - slope(p + stride, stride)) / 8;
 }
 
-/* Twice as many cells: node i becomes 2 i, from -2 to cells + 2. Those between are asked of the law in open cells and
-   beyond the ends, and lie on the cubic in others. */
+/* Doubles the cells: node i becomes 2 i, from -2 to cells + 2. New nodes are evaluated by the law in open cells and
+   beyond the ends, and lie on the cubic elsewhere. */
 static void halve(struct score_table *table, const struct law *law)
 {
     struct grid *grid = table->memory;
@@ -97,9 +97,9 @@ static void halve(struct score_table *table, const struct law *law)
     ask_now(&questions);
 }
 
-/* Compares the cubics of the open cells before the last halving with the scores in their middles. Closes cells within
-   the bound whose neighbours are, too: errors of either sign lie side by side, and are 0 between. True when none is
-   left open. */
+/* Compares the cubics of the open cells before the last halving with the scores at their midpoints. Closes cells that
+   are within the bound and whose neighbours are, too: an error that changes sign is 0 in between. True if none is left
+   open. */
 static bool check(struct score_table *table, double scale)
 {
     struct grid *grid = table->memory;
@@ -125,7 +125,7 @@ static void put(float *c, double c0, double c1, double c2, double c3)
     c[0] = (float)c0, c[1] = (float)c1, c[2] = (float)c2, c[3] = (float)c3;
 }
 
-/* The cubics of all cells; those left open and those with what floats cannot hold ask the law. */
+/* The cubics of all cells. Cells left open, and cells with values that do not fit a float, defer to the law. */
 static void cubics(struct score_table *table)
 {
     struct grid *grid = table->memory;
@@ -142,7 +142,7 @@ static void cubics(struct score_table *table)
     }
 }
 
-/* Beyond an end: the score there, if it is the same up to 2^FAR lengths of the table away. */
+/* The score beyond an end, if it is constant up to 2^FAR lengths of the table away. */
 static double beyond(const struct score_table *table, const struct law *law, double end, double step, double scale)
 {
     double x[FAR + 2] = {end};

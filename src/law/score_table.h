@@ -1,23 +1,23 @@
 /*
  * score_table.h - a law's score as cubics on a uniform grid, with a bounded error.
  *
- * On [from, to] cut into `cells`, cell k = 1 .. cells holds the cubic
+ * On [from, to] divided into `cells`, cell k = 1 .. cells holds the cubic
  *
  *     psi(x) ~ c0 + f (c1 + f (c2 + f c3)),   k = floor(u),  f = u - k,  u = (x - from) / width + 1
  *
- * through psi at both ends, with slopes by differences of fourth order. The cells are halved, all of them, until every
- * one has met a bound: the cubic may miss psi in the middle of the cell, and of its neighbours, by
+ * through psi at both ends, with slopes by fourth-order differences. All cells are halved until each has met a bound:
+ * at the midpoints of the cell and of its neighbours, the error of the cubic is at most
  *
  *     SCORE_TABLE_BOUND max(|psi|, 1 / scale)
  *
- * at most. The law is asked where that is yet to be, so that steep places are dear and the rest is not. Each cell is
- * halved once more after it has met the bound, for its middle is at hand: what is used has some 16th of the error that
- * was checked. Integrated over a length `scale`, the bound moves densities by 1e-4. What is narrower than a 256th of
- * the table may be missed.
+ * The law is evaluated only in cells that have not met the bound, so cost concentrates where psi is steep. Each cell is
+ * halved once more after it has met the bound, because its midpoint is already known: the cubics in use have about 1/16
+ * of the checked error. Integrated over a length `scale`, the bound changes densities by 1e-4. Features narrower than
+ * 1/256 of the table may be missed.
  *
- * Cells that miss the bound on the finest grid, or where psi is not finite, say SCORE_TABLE_DIRECT in c0: ask the law.
- * Cell 0 stands for all that is left of the table, cell cells + 1 for all right of it: the constant that psi has become
- * there, to within the bound, else SCORE_TABLE_DIRECT.
+ * Cells that miss the bound on the finest grid, or where psi is not finite, have SCORE_TABLE_DIRECT in c0: evaluate the
+ * law instead. Cell 0 covers everything left of the table, cell cells + 1 everything right of it: a constant if psi is
+ * constant there to within the bound, else SCORE_TABLE_DIRECT.
  */
 #ifndef SMURF_LAW_SCORE_TABLE_H
 #define SMURF_LAW_SCORE_TABLE_H
@@ -32,23 +32,23 @@
 
 struct score_table {
     double origin, width;     /* of a cell */
-    double error;             /* largest at a middle, of the cells kept, over max(|psi|, 1 / scale) */
-    size_t cells, direct;     /* cells, and how many of them ask the law */
+    double error;             /* largest at a midpoint, of the cells kept, relative to max(|psi|, 1 / scale) */
+    size_t cells, direct;     /* cells, and how many of them defer to the law */
     const float *coefficient; /* (cells + 2) x 4 */
     void *memory;
 };
 
-/* psi at any gaps, without regard to the support: the class's score, or what follows from slope and intensity. For laws
-   that are defined everywhere, as learned ones are; others may give NaN or nonsense outside of [lo, hi]. gap and out
-   may be the same array. */
+/* psi at any gap, ignoring the support: the class's score, or derived from slope and intensity. For laws that are
+   defined everywhere, as learned ones are; others may give NaN or meaningless values outside [lo, hi]. gap and out may
+   be the same array. */
 void smurf_score_everywhere(const struct law *law, const double *gap, double *out, size_t n);
 
-/* A table of at most SCORE_TABLE_FINE cells, which takes 400 KB. It has no cells, and asks the law everywhere,
-   unless from < to are finite and some way apart. scale is positive. False: out of memory. */
+/* A table of at most SCORE_TABLE_FINE cells, 400 KB. Unless from < to are finite and far enough apart, it has no cells
+   and defers to the law everywhere. scale is positive. False: out of memory. */
 enum { SCORE_TABLE_COARSE = 128, SCORE_TABLE_FINE = 16384 };
 bool smurf_score_table_init(struct score_table *table, const struct law *law, double from, double to, double scale);
 void smurf_score_table_release(struct score_table *table);
-/* psi from the table, NaN where it asks the law. The plain form of what walk.c does. */
+/* psi from the table, NaN where it defers to the law. The scalar version of walk.c. */
 double smurf_score_table_at(const struct score_table *table, double x);
 
 #endif

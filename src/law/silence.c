@@ -1,17 +1,17 @@
 /*
- * silence.c - the law of a gap of which it is known that it is longer than e.
+ * silence.c - the law of a gap known to be longer than e.
  *
  *     F(x | x > e) = (F(x) - F(e)) / (1 - F(e))
  *
- * Where next to nothing is left of F it says no more about what comes: then the gap is e + Exp(mean e).
+ * Where F has almost no mass left, it carries no information: the gap is then e + Exp(mean e).
  */
 #include "law/wrap.h"
 
 #include <math.h>
 
-/* With less mass left than this its digits run out. */
+/* With less remaining mass than this, F loses precision. */
 static const double least_mass = 1e-9;
-/* Knots of the exponential, in means: 37 of them leave 1e-16. */
+/* Between knots of the exponential, in means: 37 means leave 1e-16. */
 static const double tail_step = 2;
 enum { TAIL_KNOTS = 19 };
 
@@ -27,7 +27,7 @@ static void cdf(const void *self, const double *in, double *out, size_t n)
         for (size_t i = 0; i < n; i++) out[i] = in[i] <= s->since ? 0 : -expm1(1 - in[i] / s->since);
         return;
     }
-    /* in and out may be one array, so what is left of the silence is told by its level */
+    /* in and out may be the same array, so gaps within the silence are recognised by their level */
     s->inner.class->cdf(s->inner.self, in, out, n);
     for (size_t i = 0; i < n; i++) out[i] = out[i] < s->level ? 0 : (out[i] - s->level) / (1 - s->level);
 }
@@ -71,7 +71,7 @@ static size_t knots(const void *self, double *out)
     out[made++] = s->since;
     for (size_t i = 0; i < n; i++)
         if (own[i] > s->since && made < DIST_KNOTS_MOST) out[made++] = own[i];
-    if (made == 1) out[made++] = s->since + fmax(fabs(s->since), 1); /* not reached: beyond all knots nothing is left */
+    if (made == 1) out[made++] = s->since + fmax(fabs(s->since), 1); /* unreachable: no mass is left beyond all knots */
     return made;
 }
 

@@ -8,7 +8,7 @@ static const double sqrt_half = 0.70710678118654752440;
 static const double sqrt_two_over_pi = 0.79788456080286535588;
 static const double ln_sqrt_two_pi = 0.91893853320467274178;
 
-/* From here on the normal tail is a continued fraction. */
+/* The normal tail is a continued fraction from here on. */
 static const double normal_tail = 4;
 
 /* h(z) - z = 1 / (z + 2 / (z + 3 / (z + ...))) for z >= normal_tail. The error falls like
@@ -49,8 +49,8 @@ static double log_deficit(double x, double shape)
     return r * v - 2 * r * square * sum;
 }
 
-/* ln(x^shape e^-x / Gamma(shape + 1)). Large shapes take Stirling's series, so that terms of the size of
-   the shape never meet. */
+/* ln(x^shape e^-x / Gamma(shape + 1)). Large shapes use Stirling's series, so that terms of the size of the shape do
+   not cancel. */
 static double log_prefix(double shape, double x)
 {
     if (shape < 15) return shape * log(x) - x - log(tgamma(shape + 1));
@@ -70,9 +70,9 @@ static double gamma_body(double shape, double x, double prefix)
     return prefix * sum;
 }
 
-/* C of x h(x) = x + 1 - shape - C, the tail of Legendre's continued fraction, for x >= shape + 1:
+/* C in x h(x) = x + 1 - shape - C, the tail of Legendre's continued fraction, for x >= shape + 1:
        C = 1(1-shape) / (x+3-shape - 2(2-shape) / (x+5-shape - 3(3-shape) / ...))
-   by Lentz's method. C also is -x (ln h)'. */
+   by Lentz's method. C is also -x (ln h)'. */
 static double gamma_tail(double shape, double x)
 {
     double b = x + 3 - shape, c = b, d = 0, sum = b;

@@ -1,10 +1,9 @@
 /*
- * special.h - hazards of the normal and the gamma distribution, right far into both tails.
+ * special.h - hazards of the normal and the gamma distribution, accurate far into both tails.
  *
- * For a density p with survival function Q, the hazard is h = p / Q and the cumulative hazard is
- * H = -ln Q. Both are formed without 1 - P where Q is small and without ln(1 - small) where P is, so that
- * the relative error stays near 1e-13 from tails that underflow on one side to tails that underflow on the
- * other.
+ * For a density p with survival function Q, the hazard is h = p / Q and the cumulative hazard is H = -ln Q. Both are
+ * computed without 1 - P where Q is small and without ln(1 - small) where P is small. The relative error stays near
+ * 1e-13 until the tails underflow, on both sides.
  */
 #ifndef SMURF_LAW_SPECIAL_H
 #define SMURF_LAW_SPECIAL_H
@@ -12,11 +11,11 @@
 /* Standard normal, any z. */
 double smurf_normal_hazard(double z);
 double smurf_normal_cumulative_hazard(double z);
-/* h(z) - z, which is about 1/z for large z: what is left of ln h's derivative. */
+/* h(z) - z, about 1/z for large z: the remainder in the derivative of ln h. */
 double smurf_normal_hazard_excess(double z);
 
-/* Gamma distribution with scale 1 at x >= 0. The shape lies between the limits below: smaller ones put
-   half of their gaps below the smallest double, larger ones take long sums. */
+/* Gamma distribution with scale 1 at x >= 0. The shape lies between the limits below: smaller shapes put half of their
+   gaps below the smallest double, larger ones need long sums. */
 #define SMURF_GAMMA_SHAPE_MIN 0.01
 #define SMURF_GAMMA_SHAPE_MAX 1e6
 double smurf_gamma_hazard(double shape, double x);

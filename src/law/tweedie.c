@@ -1,24 +1,24 @@
 /*
- * tweedie.c - a law of gaps with noise becomes one of gaps without.
+ * tweedie.c - turns a law of noisy gaps into one of noise-free gaps.
  *
- *     q0 = q + 1/2 sigma^2 psi(q)                 noise that adds
- *     q0 = q exp(1/2 sigma^2 (q psi(q) + 1))      noise that multiplies
+ *     q0 = q + 1/2 sigma^2 psi(q)                 additive noise
+ *     q0 = q exp(1/2 sigma^2 (q psi(q) + 1))      multiplicative noise
  *
- * on quantiles, that is on the nodes of the table, whose levels stay; half of the step that gives posterior means,
- * which would shrink too much. Where nodes would pass each other they are pooled (isotonic regression, weighted by
- * mass). Densities follow: f0 = f / (dq0/dq).
+ * applied to quantiles, that is, to the nodes of the table, whose levels stay. This is half of the step that gives
+ * posterior means, which would shrink too much. Nodes that would pass each other are pooled (isotonic regression,
+ * weighted by mass). Densities follow: f0 = f / (dq0/dq).
  *
- * A table made by quadrature brings psi from its polynomials. An error of lambda' moves F by 1/2 sigma^2 exp(-Lambda)
- * times as much, so that it does not matter where lambda is small and psi = lambda' / lambda - lambda is far off.
+ * A table made by quadrature provides psi from its polynomials. An error of lambda' moves F by 1/2 sigma^2 exp(-Lambda)
+ * times as much, so it does not matter that psi = lambda' / lambda - lambda is inaccurate where lambda is small.
  */
 #include "law/exact_table.h"
 #include "law/wrap.h"
 
 #include <math.h>
 
-/* Nodes without mass have a say only among themselves. */
+/* Nodes without mass affect only each other. */
 static const double least_weight = 1e-12;
-/* Pooled nodes are set this far apart, of the whole length: the density stays finite. */
+/* Minimum distance of pooled nodes, relative to the whole length: keeps the density finite. */
 static const double least_step = 1e-12;
 
 static double moved(double q, double psi, double sigma, int multiplicative)
@@ -34,7 +34,7 @@ static double mass_about(const struct exact *e, size_t i)
     return left + right + least_weight;
 }
 
-/* The nearest non-decreasing sequence to y (n). mean, weight (n) and count (n) are scratch. */
+/* The non-decreasing sequence nearest to y (n). mean, weight (n) and count (n) are scratch. */
 static void pool(const struct exact *e, double *y, double *mean, double *weight, double *count)
 {
     size_t pools = 0, at = 0;
@@ -62,7 +62,7 @@ static void set_apart(double *y, size_t n)
         if (!(y[i] > y[i - 1] + step)) y[i] = y[i - 1] + step;
 }
 
-/* dy/dx at node i of the parabola through it and its neighbours; at both ends, of the line. */
+/* dy/dx at node i, of the parabola through it and its neighbours; at the ends, of the line. */
 static double stretch(const double *x, const double *y, size_t i, size_t n)
 {
     if (i == 0) return (y[1] - y[0]) / (x[1] - x[0]);

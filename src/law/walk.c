@@ -1,12 +1,12 @@
-/* walk.c - see walk.h. Compiled with -ffast-math for the vector log, sin and cos of libmvec. No infinity or NaN is made
-   here: tables are finite, places are kept within WALK_FAR. */
+/* walk.c - see walk.h. Compiled with -ffast-math for libmvec's vector log, sin and cos. Infinities and NaN do not occur
+   here: tables are finite, and places are kept within WALK_FAR. */
 #include "law/walk.h"
 
 #include "base/clones.h"
 
 #include <math.h>
 
-/* The rounds of Philox4x32-10 on words of many lanes. */
+/* The rounds of Philox4x32-10, on many lanes. */
 OP_CLONES static void philox(uint64_t seed, size_t lanes, uint32_t *restrict x, uint32_t *restrict y,
                              uint32_t *restrict z, uint32_t *restrict w)
 {
@@ -24,8 +24,8 @@ OP_CLONES static void philox(uint64_t seed, size_t lanes, uint32_t *restrict x, 
     }
 }
 
-/* One pair of words to a pair of normals. Three loops: in one, gcc joins sine and cosine into a sincos, which libmvec
-   has not. */
+/* Converts one pair of words to a pair of normals. Three loops: in a single loop gcc merges sine and cosine into
+   sincos, which libmvec lacks. */
 OP_CLONES static void box_muller(size_t lanes, const uint32_t *restrict radius, const uint32_t *restrict angle,
                                  float *restrict first, float *restrict second)
 {

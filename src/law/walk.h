@@ -5,8 +5,8 @@
  *
  *     u <- u + drift psi(u) + noise z,   drift = eps / (2 width),  noise = sqrt(eps) / width
  *
- * unless that is `floor` or below. Lanes are draws; they come in whole groups, for the last bits of vector functions
- * must not depend on how many there are.
+ * unless the result is `floor` or below. Lanes are draws. They come in whole groups, because the last bits of vector
+ * functions must not depend on the number of draws.
  */
 #ifndef SMURF_LAW_WALK_H
 #define SMURF_LAW_WALK_H
@@ -24,13 +24,13 @@ struct walk_step {
 };
 
 /* z[j][i]: the normal of step WALK_BLOCK * block + j of draw `first` + i. By Box-Muller from smurf_philox(seed, stream,
-   draw << 32 | block + 1): radius from words 0 and 2, angle from 1 and 3; cosines first. Counter draw << 32 is left for
-   the start. lanes: whole groups, WALK_LANES at most. */
+   draw << 32 | block + 1): radius from words 0 and 2, angle from 1 and 3; cosines first. Counter draw << 32 is reserved
+   for the start. lanes: whole groups, at most WALK_LANES. */
 void smurf_walk_normals(uint64_t seed, uint64_t stream, uint32_t first, uint32_t block, size_t lanes,
                         float z[WALK_BLOCK][WALK_LANES]);
 
-/* One step of the places u. Lanes where the table asks the law stay where they are and are marked in direct (0 or 1);
-   true when there are some. */
+/* One step of the places u. Lanes where the table defers to the law do not move and are marked in direct (0 or 1);
+   true if there are any. */
 bool smurf_walk_step(const struct score_table *table, const struct walk_step *step, size_t lanes, const float *z,
                      float *u, int32_t *direct);
 

@@ -1,7 +1,7 @@
 /*
- * wrap.h - distributions made of distributions: Tweedie's map, the time scale, recalibration, silence.
+ * wrap.h - distributions built from distributions: Tweedie's map, the time scale, recalibration, silence.
  *
- * Each is a small struct that the caller keeps, set up by a function that gives the wrapped distribution. The order is
+ * Each is a small struct owned by the caller, set up by a function that returns the wrapped distribution. The order is
  *
  *     exact  ->  tweedie  ->  scaled  ->  recalibrated  ->  silent
  *
@@ -12,11 +12,11 @@
 
 #include "law/exact.h"
 
-/* ---- tweedie.c: a law of gaps with noise becomes one of gaps without --------------------------- */
+/* ---- tweedie.c: from noisy to noise-free gaps --------------------------------------------------- */
 
 /* On quantiles: q0 = q + 1/2 sigma^2 psi(q), multiplicative noise q0 = q exp(1/2 sigma^2 (q psi(q) + 1)); made monotone
-   by pooling neighbours. Moves the nodes of the table, once; psi is that of the law the table was made of, which is
-   evaluated only where the table does not know it (it was made from a compensator). */
+   by pooling neighbours. Moves the table's nodes; call it once. psi is that of the law the table was made from, which
+   is evaluated only if the table lacks psi (it was made from a compensator). */
 void smurf_tweedie_apply(struct exact *exact, const struct law *law, double sigma, int multiplicative);
 
 /* ---- scaled.c: from the law's axis to the user's unit ------------------------------------------- */
@@ -24,14 +24,13 @@ void smurf_tweedie_apply(struct exact *exact, const struct law *law, double sigm
 struct scaled {
     struct dist inner;
     const smurf_scale *scale;
-    double hi;             /* where the table ends, on the law's axis */
-    double end, end_level; /* the gap at which it ends, and F there */
+    double hi;             /* end of the table, on the law's axis */
+    double end, end_level; /* the gap at that end, and F there */
     double rest;           /* 1 - F there */
-    double rate;           /* of the exponential tail beyond; 0: there is none */
+    double rate;           /* of the exponential tail beyond; 0: none */
 };
-/* F(gap) = inner(scale(gap)). Nothing comes before 0: mass left of it is an atom at 0. Beyond the end of the table the
-   survival falls exponentially, at the hazard of the end but never slower than once in as long again (1/end): so means
-   and CRPS are finite. */
+/* F(gap) = inner(scale(gap)). Mass left of 0 is an atom at 0. Beyond the end of the table the survival function decays
+   exponentially, at the hazard of the end but at least at rate 1/end, so means and CRPS are finite. */
 struct dist smurf_scaled(struct scaled *out, const struct exact *exact, const smurf_scale *scale);
 
 /* ---- recalibrate.c: a map of levels ------------------------------------------------------------- */
@@ -45,11 +44,11 @@ struct recalibration {
     double slope[RECALIBRATION_KNOTS];
 };
 void smurf_recalibration_identity(struct recalibration *map);
-/* The map that makes levels (n values of the PIT in [0, 1], any order; weight each 1) uniform: their smoothed
-   distribution function, shrunk towards the identity where n is small. The array is sorted. */
+/* Fits the map that makes levels (n PIT values in [0, 1], any order, each of weight 1) uniform: their smoothed
+   distribution function, shrunk towards the identity if n is small. Sorts the array. */
 void smurf_recalibration_fit(struct recalibration *map, double *pit, size_t n);
-/* From levels at the knots, as a checkpoint keeps them; 0 where they are no map (not increasing, ends wrong, not
- * finite). */
+/* From levels at the knots, as stored in a checkpoint; 0 if they are not a valid map (not increasing, wrong ends, not
+   finite). */
 int smurf_recalibration_set(struct recalibration *map, const double level[RECALIBRATION_KNOTS]);
 double smurf_recalibration_map(const struct recalibration *map, double level);
 double smurf_recalibration_slope(const struct recalibration *map, double level);
@@ -61,25 +60,25 @@ struct recalibrated {
 };
 struct dist smurf_recalibrated(struct recalibrated *out, struct dist inner, const struct recalibration *map);
 
-/* ---- silence.c: nothing has come for a time ------------------------------------------------------ */
+/* ---- silence.c: no event for some time ----------------------------------------------------------- */
 
 struct silent {
     struct dist inner;
-    double since; /* the time that has passed */
+    double since; /* the time elapsed */
     double level; /* F(since) */
 };
-/* F(x | x > e) = (F(x) - F(e)) / (1 - F(e)), of the whole gap since the last event. Where no mass is left (the silence
-   is longer than anything the law knows) the gap is exponential from e on, with mean e. No silence (since <= 0) changes
-   nothing: the law is `inner`. */
+/* F(x | x > e) = (F(x) - F(e)) / (1 - F(e)), of the whole gap since the last event. If no mass is left (the silence is
+   longer than the law supports), the gap is exponential from e on, with mean e. Without silence (since <= 0) the
+   result is `inner`. */
 struct dist smurf_silent(struct silent *out, struct dist inner, double since);
 
 /* ---- empirical.c: draws as a distribution --------------------------------------------------------- */
 
-/* The steps 1/n at sorted draws; quantiles interpolate linearly between order statistics at (i / (n-1)), as the paper's
-   program does, and the CDF is the inverse of that. CRPS by the paper's sample formula:
+/* Steps of 1/n at sorted draws. Quantiles interpolate linearly between order statistics at (i / (n-1)), as the paper's
+   program does, and the CDF is their inverse. CRPS by the paper's sample formula:
    mean |x - gap| - 1/(2 n^2) sum |x - x'|, in O(n) once sorted. At least one draw. */
 struct empirical {
-    const double *x; /* (n), sorted, kept by the caller */
+    const double *x; /* (n), sorted, owned by the caller */
     size_t n;
 };
 struct dist smurf_empirical(struct empirical *out, const double *sorted, size_t n);

@@ -1,4 +1,4 @@
-/* canvas.c - see canvas.h: what holds for every back end. */
+/* canvas.c - see canvas.h: code common to all back ends. */
 #include "report/canvas.h"
 
 #include "report/words.h"
@@ -20,7 +20,7 @@ const struct colour_values smurf_colours[COLOURS] = {
     [COLOUR_TRUTH] = {"truth", 0xc84e00, 0xff8a4a},
 };
 
-/* Far off the sheet is as good as infinitely far, and every renderer can count that far. */
+/* Clamps to a distance that is far off the sheet but that every renderer can handle. */
 static double near(double x)
 {
     return fmax(-1e5, fmin(1e5, x));
@@ -31,7 +31,7 @@ static bool is_finite(struct point p)
     return isfinite(p.x) && isfinite(p.y);
 }
 
-/* Hands on runs of finite points, `most` at a time; runs overlap by a point where a line goes on. */
+/* Passes on runs of finite points, at most `most` at a time; runs overlap by a point where a line continues. */
 enum { RUN = 1024 };
 
 void smurf_canvas_polyline(struct canvas *canvas, const struct point *point, size_t n, const struct style *style)

@@ -1,22 +1,22 @@
 /*
- * canvas.h - a sheet to draw on, whatever it is made of: SVG text (canvas_svg.c) or a PNG picture (canvas_png.c).
+ * canvas.h - a drawing surface with two back ends: SVG text (canvas_svg.c) and PNG images (canvas_png.c).
  *
- * Units are those of the sheet, y grows downwards. Numbers that are not finite are left out and text is made valid
- * UTF-8 here, so that no back end meets them. Colours have names, and values for light and for dark paper.
+ * Units are those of the sheet, y grows downwards. Non-finite numbers are dropped and text is made valid UTF-8 here, so
+ * back ends never see them. Colours have names, and values for light and dark backgrounds.
  */
 #ifndef SMURF_REPORT_CANVAS_H
 #define SMURF_REPORT_CANVAS_H
 
 #include "data/sink.h"
 
-/* Okabe and Ito's colours, which people tell apart whichever way they see colours. */
+/* The colour-blind-safe palette of Okabe and Ito. */
 enum colour {
     COLOUR_NONE,
     COLOUR_INK,
     COLOUR_MUTED, /* labels, axes */
     COLOUR_GRID,
     COLOUR_PAPER,
-    COLOUR_BAND, /* what chance does */
+    COLOUR_BAND, /* range of chance */
     COLOUR_MODEL,
     COLOUR_RAW,
     COLOUR_SAMPLED,
@@ -33,7 +33,7 @@ extern const struct colour_values smurf_colours[COLOURS];
 
 enum dash { DASH_SOLID, DASH_LONG, DASH_SHORT, DASH_DOTS };
 
-/* How something is drawn. What is not set is not drawn: {0} draws nothing. */
+/* How something is drawn. Unset parts are not drawn: {0} draws nothing. */
 struct style {
     enum colour line, fill;
     double width;   /* of the line; 0: 1 */
@@ -70,22 +70,22 @@ struct canvas {
 /* A line through n points; it breaks where a point is not finite. */
 void smurf_canvas_polyline(struct canvas *canvas, const struct point *point, size_t n, const struct style *style);
 void smurf_canvas_line(struct canvas *canvas, double x1, double y1, double x2, double y2, const struct style *style);
-/* The area between n points and back; points that are not finite are left out. */
+/* The polygon through n points; non-finite points are dropped. */
 void smurf_canvas_area(struct canvas *canvas, const struct point *point, size_t n, const struct style *style);
 void smurf_canvas_rect(struct canvas *canvas, double x, double y, double w, double h, const struct style *style);
 void smurf_canvas_circle(struct canvas *canvas, double x, double y, double r, const struct style *style);
-/* y is the base line. Text is cut to `width` unless that is 0. */
+/* y is the baseline. Text is truncated to `width` unless that is 0. */
 void smurf_canvas_text(struct canvas *canvas, double x, double y, double width, const char *text,
                        const struct font *font);
-/* Until the matching pop: draw that much further right and down; draw only inside a rectangle. */
+/* Until the matching pop: draw shifted right and down; clip to a rectangle. */
 void smurf_canvas_shift(struct canvas *canvas, double dx, double dy);
 void smurf_canvas_clip(struct canvas *canvas, double x, double y, double w, double h);
 void smurf_canvas_pop(struct canvas *canvas);
 
 /* ---- Back ends --------------------------------------------------------------------------------- */
 
-/* SVG into a sink that is open. inside: as part of a page, whose CSS gives the colours; else a file of its own. The
-   title is what a screen reader says. */
+/* SVG into an open sink. inside: part of a page, whose CSS defines the colours; else a standalone file. The title is
+   for screen readers. */
 enum { SVG_DEPTH = 16 };
 struct svg {
     struct canvas canvas;
@@ -98,12 +98,12 @@ struct canvas *smurf_svg_open(struct svg *svg, struct sink *sink, double width, 
                               bool inside);
 void smurf_svg_close(struct svg *svg);
 
-/* PNG at two pixels per unit, on light paper. smurf_png_open loads cairo; where that is missing, or was when smurf was
-   built (not available), it fails with SMURF_ERROR_UNSUPPORTED. */
+/* PNG at two pixels per unit, on a light background. smurf_png_open loads cairo; if it is missing, or was missing when
+   smurf was built (not available), it fails with SMURF_ERROR_UNSUPPORTED. */
 struct png;
 bool smurf_png_available(void);
 smurf_status smurf_png_open(struct png **out, struct canvas **canvas, double width, double height, smurf_error *err);
-/* Writes the picture into a sink that is open. */
+/* Writes the image into an open sink. */
 smurf_status smurf_png_write(struct png *png, struct sink *sink, smurf_error *err);
 void smurf_png_free(struct png *png);
 

@@ -1,8 +1,8 @@
 /*
- * canvas_png.c - a canvas that paints a picture with cairo.
+ * canvas_png.c - a canvas that renders images with cairo.
  *
- * cairo pulls in fonts, X11 and some twenty libraries, so it is loaded when a picture is opened, not when the program
- * starts. Building needs its header only.
+ * cairo pulls in fonts, X11 and some twenty libraries, so it is loaded when an image is opened, not when the program
+ * starts. Only its header is needed to build.
  */
 #include "report/canvas.h"
 
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The functions of cairo used here, without their prefix. */
+/* The cairo functions used here, without their prefix. */
 #define FUNCTIONS(F)                                                                                                   \
     F(arc)                                                                                                             \
     F(clip)                                                                                                            \
@@ -155,7 +155,7 @@ bool smurf_png_available(void)
     return true;
 }
 
-/* Once loaded, cairo stays: it and fontconfig keep caches that outlive a picture. */
+/* cairo is never unloaded: it and fontconfig keep caches that outlive an image. */
 static smurf_status load(struct png *png, smurf_error *err)
 {
     png->library = dlopen("libcairo.so.2", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);

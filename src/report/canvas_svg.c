@@ -1,7 +1,7 @@
 /*
  * canvas_svg.c - a canvas that writes SVG.
  *
- * There are no ids, so that any number of drawings go into one page: what is clipped lies in an <svg> of its own.
+ * No ids are used, so any number of drawings can share a page: clipped content goes into a nested <svg>.
  */
 #include "report/canvas.h"
 

@@ -12,12 +12,12 @@ struct ticks {
     size_t n;
     double at[TICKS];
     struct label label[TICKS];
-    struct label factor; /* behind the axis' label: "×10⁶"; "" for none */
+    struct label factor; /* appended to the axis label: "×10⁶"; "" for none */
 };
 
 /* ---- Ticks ------------------------------------------------------------------------------------- */
 
-/* The least of 1, 2, 5 times a power of ten that is no less than x. */
+/* The smallest of 1, 2, 5 times a power of ten that is at least x. */
 static double step_above(double x)
 {
     double power = pow(10, floor(log10(x)));
@@ -33,7 +33,7 @@ static double linear_step(const struct axis *axis, int want)
     return axis->whole && step < 1 ? 1 : step;
 }
 
-/* An axis that can be drawn, whatever was asked for. */
+/* Replaces an invalid axis by one that can be drawn. */
 static void mend(struct axis *axis)
 {
     const double most = 1e250, least = 1e-250;
@@ -140,7 +140,7 @@ static void draw_key(struct canvas *canvas, double x, double y, const struct key
         smurf_canvas_line(canvas, x, y - 4, x + 20, y - 4, &key->style);
 }
 
-/* Returns where the legend ends. */
+/* Returns the end of the legend. */
 static double draw_legend(struct canvas *canvas, const struct chart_plan *plan)
 {
     const struct font font = {.size = CHART_FONT, .colour = COLOUR_INK};

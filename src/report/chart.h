@@ -1,12 +1,12 @@
 /*
- * chart.h - axes to draw data on: 1-2-5 ticks, decades on log axes, a light grid, and a legend above the frame.
+ * chart.h - axes for plots: 1-2-5 ticks, decades on log axes, a light grid, and a legend above the frame.
  *
  *     struct chart chart;
  *     smurf_chart_open(&chart, canvas, &(struct chart_plan){.width = 440, .height = 300, .x = {...}, .y = {...}});
  *     smurf_chart_line(&chart, x, y, n, &style);
  *     smurf_chart_close(&chart);
  *
- * The legend and the label of y stand above the frame and the label of x below it: nothing covers data. What is drawn
+ * The legend and the y label are above the frame and the x label is below it: nothing covers data. What is drawn
  * between open and close is clipped to the frame.
  */
 #ifndef SMURF_REPORT_CHART_H
@@ -19,14 +19,14 @@
 
 struct axis {
     const char *label;
-    double low, high; /* any: an axis that cannot be is replaced by one that can */
+    double low, high; /* any values: an invalid axis is replaced by a valid one */
     bool log;
-    bool round; /* move the ends outwards to ticks */
-    bool whole; /* ticks at whole numbers only */
-    bool bare;  /* neither ticks nor grid nor room for their labels */
+    bool round; /* extend the ends to ticks */
+    bool whole; /* ticks at integers only */
+    bool bare;  /* no ticks, no grid, no room for tick labels */
 };
 
-/* An entry of the legend: a line, a filled box, or a dot. */
+/* A legend entry: a line, a filled box, or a dot. */
 enum key_shape { KEY_LINE, KEY_BOX, KEY_DOT };
 struct key {
     const char *name;
@@ -35,7 +35,7 @@ struct key {
 };
 
 struct chart_plan {
-    double left, top, width, height; /* of all, labels included */
+    double left, top, width, height; /* of the whole chart, labels included */
     struct axis x, y;
     const struct key *key;
     size_t keys;
@@ -50,7 +50,7 @@ struct chart {
 void smurf_chart_open(struct chart *chart, struct canvas *canvas, const struct chart_plan *plan);
 void smurf_chart_close(struct chart *chart);
 
-/* Where a value lies on the canvas. */
+/* Position of a value on the canvas. */
 double smurf_chart_x(const struct chart *chart, double x);
 double smurf_chart_y(const struct chart *chart, double y);
 

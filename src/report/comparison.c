@@ -1,6 +1,5 @@
 /*
- * comparison.c - laws of several models on one page: the table, coverage over all levels, lengths of intervals over all
- * levels.
+ * comparison.c - a page that compares several models: the table, coverage and interval length over all levels.
  */
 #include "report/chart.h"
 #include "report/markup.h"
@@ -11,14 +10,14 @@
 
 #include <math.h>
 
-/* Figures hold this many lines; the table holds all. */
+/* Most lines in a figure; the table shows all rows. */
 enum { LINES_MOST = 24 };
 #define PANEL_WIDTH  520.0
 #define PANEL_HEIGHT 400.0
 
 /* ---- Figures ----------------------------------------------------------------------------------- */
 
-/* Colours go round, then dashes. References are thin and dotted. */
+/* Cycles through colours, then dashes. References are thin and dotted. */
 static struct style style_of(const smurf_comparison *c, size_t row)
 {
     static const enum colour colour[] = {COLOUR_MODEL,    COLOUR_TRUTH, COLOUR_RECENT, COLOUR_RAW,
@@ -46,7 +45,7 @@ static void fill_levels(double level[SMURF_LEVELS])
     for (int i = 0; i < SMURF_LEVELS; i++) level[i] = 100 * smurf_levels[i];
 }
 
-/* Half of the height of the second panel: all rows, at most 30 points. */
+/* Half of the second panel's height: fits all rows, at most 30 points. */
 static double deviation_limit(const smurf_comparison *c)
 {
     double most = 1;
@@ -58,7 +57,7 @@ static double deviation_limit(const smurf_comparison *c)
     return fmin(most, 30);
 }
 
-/* Panel 0: coverage; panel 1: coverage less level. */
+/* Panel 0: coverage; panel 1: coverage minus level. */
 static void draw_coverage(struct canvas *canvas, const smurf_comparison *c, int panel)
 {
     const struct style band = {.fill = COLOUR_BAND, .opacity = 0.55}, zero = {.line = COLOUR_MUTED, .width = 1};
@@ -67,9 +66,10 @@ static void draw_coverage(struct canvas *canvas, const smurf_comparison *c, int 
     size_t keys = keys_of(c, key);
     key[keys++] = (struct key){"chance, 90%", band, KEY_BOX};
     struct chart_plan plan = {.width = PANEL_WIDTH, .height = PANEL_HEIGHT, .key = key, .keys = keys};
-    plan.x = (struct axis){.label = "promised: level of the interval (%)", .low = 0, .high = 100};
-    plan.y = (struct axis){.label = "kept: gaps inside (%)", .low = 0, .high = 100};
-    if (panel) plan.y = (struct axis){.label = "kept − promised (points)", .low = -limit, .high = limit, .round = true};
+    plan.x = (struct axis){.label = "nominal level (%)", .low = 0, .high = 100};
+    plan.y = (struct axis){.label = "coverage: gaps inside (%)", .low = 0, .high = 100};
+    if (panel)
+        plan.y = (struct axis){.label = "coverage − level (points)", .low = -limit, .high = limit, .round = true};
     fill_levels(level);
     for (int i = 0; i < SMURF_LEVELS; i++) {
         struct span span = smurf_binomial_span(c->row[0].mean.n, smurf_levels[i]);
@@ -113,7 +113,7 @@ static void draw_length(struct canvas *canvas, const smurf_comparison *c, int pa
     struct words label = {0};
     smurf_words_add(&label, c->unit[0] ? "mean length (%s)" : "mean length", c->unit);
     struct chart_plan plan = {.width = PANEL_WIDTH, .height = PANEL_HEIGHT, .key = key, .keys = keys_of(c, key)};
-    plan.x = (struct axis){.label = "level of the interval (%)", .low = 0, .high = 100};
+    plan.x = (struct axis){.label = "level (%)", .low = 0, .high = 100};
     plan.y = (struct axis){
         .label = label.text, .low = log ? low / 1.2 : 0, .high = log ? high * 1.2 : high, .log = log, .round = !log};
     fill_levels(level);
@@ -170,15 +170,16 @@ static void write_table(struct sink *sink, const smurf_comparison *c)
 static void write_notes(struct sink *sink, const smurf_comparison *c)
 {
     struct words notes = {0};
-    smurf_words_add(&notes, "Noise floor of CS, the score that chance alone gives the true law: %s%%. ",
+    smurf_words_add(&notes, "Noise floor of CS, the score of the true law by chance: %s%%. ",
                     smurf_fixed(c->row[0].mean.cs_floor, 2).text);
     if (isfinite(c->markov))
-        smurf_words_add(&notes, "The most frequent successor of the last type is right for %s%% of types. ",
+        smurf_words_add(&notes, "The most frequent successor of the last type is correct for %s%% of events. ",
                         smurf_fixed(c->markov, 2).text);
-    smurf_words_add(&notes, "Means ± standard deviation over seeds; best in bold; ~ no further from the best than the "
-                            "larger of the two deviations. ");
+    smurf_words_add(&notes,
+                    "Mean ± standard deviation over seeds. Bold: best. ~: within the larger of the two standard "
+                    "deviations of the best. ");
     if (c->note) smurf_words_add(&notes, "%s", c->note);
-    smurf_sink_text(sink, "<details class=\"notes\" open><summary>What the columns say</summary><dl>\n");
+    smurf_sink_text(sink, "<details class=\"notes\" open><summary>Columns</summary><dl>\n");
     for (size_t k = 0; smurf_comparison_column(k); k++) {
         smurf_sink_text(sink, "<div><dt>");
         smurf_markup_text(sink, smurf_comparison_column(k)->head);
@@ -191,7 +192,7 @@ static void write_notes(struct sink *sink, const smurf_comparison *c)
     smurf_sink_text(sink, "</p></details>\n");
 }
 
-/* A figure of one panel or two. */
+/* A figure of one or two panels. */
 static void write_figure(struct sink *sink, const smurf_comparison *c, const char *name, const char *title,
                          const char *caption, int panels,
                          void (*draw)(struct canvas *canvas, const smurf_comparison *c, int panel))
@@ -211,17 +212,17 @@ static void write_figure(struct sink *sink, const smurf_comparison *c, const cha
     smurf_sink_text(sink, "</figcaption>\n</figure>\n");
 }
 
-/* Who is best, in a sentence. */
+/* The best laws, in a sentence. */
 static void add_verdict(struct words *words, const smurf_comparison *c)
 {
     enum { CS, CRPS };
     for (size_t r = 0; r < c->rows; r++)
         if (smurf_comparison_mark(c, r, CRPS) == SMURF_MARK_BEST)
-            smurf_words_add(words, "The laws that come closest to what happened (CRPS) are those of %s, at %s. ",
-                            c->row[r].name, smurf_significant(c->row[r].mean.crps, 4).text);
+            smurf_words_add(words, "%s has the best CRPS, %s. ", c->row[r].name,
+                            smurf_significant(c->row[r].mean.crps, 4).text);
     for (size_t r = 0; r < c->rows; r++)
         if (smurf_comparison_mark(c, r, CS) == SMURF_MARK_BEST)
-            smurf_words_add(words, "Intervals keep their word best with %s: off by %s points, where chance makes %s. ",
+            smurf_words_add(words, "%s has the best calibrated intervals: off by %s points; chance alone gives %s. ",
                             c->row[r].name, smurf_fixed(c->row[r].mean.cs, 2).text,
                             smurf_fixed(c->row[r].mean.cs_floor, 2).text);
 }
@@ -234,7 +235,7 @@ static void write_page(struct sink *sink, const smurf_comparison *c)
                     smurf_count(c->row[0].mean.sequences).text);
     if (c->unit[0]) smurf_words_add(&about, "; CRPS and IL in %s", c->unit);
     smurf_page_begin(sink, "Comparison: ", c->data);
-    smurf_sink_text(sink, "<header>\n<h1>Which model knows more?</h1>\n<p class=\"about\">");
+    smurf_sink_text(sink, "<header>\n<h1>Comparison of models</h1>\n<p class=\"about\">");
     smurf_markup_text(sink, about.text);
     smurf_sink_text(sink, "</p>\n<p class=\"verdict\">");
     smurf_markup_text(sink, verdict.text);
@@ -242,14 +243,14 @@ static void write_page(struct sink *sink, const smurf_comparison *c)
     write_table(sink, c);
     write_notes(sink, c);
     smurf_sink_text(sink, "</section>\n<section class=\"figures\">\n");
-    write_figure(sink, c, "coverage", "Do intervals hold what they promise?",
-                 "How often the event had come by the time that each law gives for a level; a law that keeps its word "
-                 "lies on the diagonal. Second panel: the difference, enlarged. Inside the grey band it is no more "
-                 "than chance.",
-                 2, draw_coverage);
+    write_figure(
+        sink, c, "coverage", "Are the intervals calibrated?",
+        "How often the event occurred by the time that each law predicts for a level; a calibrated law lies on "
+        "the diagonal. Second panel: the difference, enlarged. Inside the grey band it is no more than chance.",
+        2, draw_coverage);
     write_figure(sink, c, "length", "How long are the intervals?",
-                 "Mean length of the interval from now to the time of each level. Of two laws that both hold what they "
-                 "promise, the one with shorter intervals knows more.",
+                 "Mean length of the interval from now to the time of each level. Of two calibrated laws, the one with "
+                 "shorter intervals is better.",
                  1, draw_length);
     smurf_sink_text(sink, "</section>\n");
     smurf_page_end(sink, "");
@@ -258,7 +259,7 @@ static void write_page(struct sink *sink, const smurf_comparison *c)
 smurf_status smurf_comparison_report(const smurf_comparison *comparison, const char *path, smurf_error *err)
 {
     struct sink sink;
-    if (!comparison->rows) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "there are no laws to compare");
+    if (!comparison->rows) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "no laws to compare");
     smurf_status status = smurf_sink_open(&sink, path, false, err);
     if (status) return status;
     write_page(&sink, comparison);

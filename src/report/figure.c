@@ -1,4 +1,4 @@
-/* figure.c - see figure.h: the list of figures, and what several of them need. */
+/* figure.c - see figure.h: the list of figures, and shared helpers. */
 #include "report/figure.h"
 
 #include <math.h>
@@ -48,7 +48,7 @@ void smurf_figure_draw(const struct figure *figure, struct canvas *canvas, const
     }
 }
 
-/* ---- What several figures need ----------------------------------------------------------------- */
+/* ---- Shared helpers ---------------------------------------------------------------------------- */
 
 const struct style smurf_row_style[ROWS] = {
     [ROW_MODEL] = {.line = COLOUR_MODEL, .width = 2.4},

@@ -1,8 +1,8 @@
 /*
  * figure.h - the figures of a report.
  *
- * A figure is one file with one `struct figure`, and one line in FIGURES below. It is drawn panel by panel: a page lays
- * panels out as wide as the reader's screen allows, a file lays them out in `columns`.
+ * A figure is one file with one `struct figure`, and one line in FIGURES below. It is drawn panel by panel: a page
+ * arranges panels to fit the screen, a file arranges them in `columns`.
  */
 #ifndef SMURF_REPORT_FIGURE_H
 #define SMURF_REPORT_FIGURE_H
@@ -23,37 +23,37 @@
     X(reliability)
 
 struct figure {
-    const char *name; /* of its files */
+    const char *name; /* base name of its files */
     const char *title;
     const char *caption;  /* how to read it; plain text */
     double width, height; /* of a panel */
     size_t columns;
-    /* How many panels there are; 0: nothing to draw. */
+    /* The number of panels; 0: nothing to draw. */
     size_t (*panels)(const struct evaluation *evaluation);
     void (*draw)(struct canvas *canvas, const struct evaluation *evaluation, size_t panel);
-    /* What is to be seen, in a sentence or two, from the numbers; may say nothing. */
+    /* The result in a sentence or two, from the numbers; may be empty. */
     void (*finding)(struct words *words, const struct evaluation *evaluation);
 };
 
 /* The figures, NULL past the last. */
 const struct figure *smurf_figure(size_t index);
-/* Size of all panels together, and the drawing of them: with the title, for a file. */
+/* Size and drawing of all panels together, with the title, for a file. */
 void smurf_figure_size(const struct figure *figure, const struct evaluation *evaluation, double *width, double *height);
 void smurf_figure_draw(const struct figure *figure, struct canvas *canvas, const struct evaluation *evaluation);
 
-/* ---- What several figures need ----------------------------------------------------------------- */
+/* ---- Shared helpers ---------------------------------------------------------------------------- */
 
-/* How a row is drawn, the same in every figure. */
+/* The style of each row, the same in every figure. */
 extern const struct style smurf_row_style[ROWS];
 static inline bool is_measured(const struct evaluation *evaluation, enum row row)
 {
     return evaluation->row[row].name != NULL;
 }
-/* The legend of the rows that were measured; returns how many. */
+/* The legend of the measured rows; returns their number. */
 size_t smurf_row_keys(struct key key[ROWS], const struct evaluation *evaluation);
 /* The user's name of a type, or "type 17". */
 struct label smurf_type_label(const struct evaluation *evaluation, uint32_t type);
-/* "gap (s)", or "gap" where the unit is not known. */
+/* "gap (s)", or "gap" if the unit is unknown. */
 struct label smurf_unit_label(const char *what, const struct evaluation *evaluation);
 
 #endif

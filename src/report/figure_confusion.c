@@ -1,4 +1,4 @@
-/* figure_confusion.c - which types are taken for which? */
+/* figure_confusion.c - confusion matrix of the types. */
 #include "report/figure.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 enum { SHOWN = 12, CELLS = SHOWN + 1, WIDTH = 440, HEIGHT = 400, LABEL = 132, COUNT = 54, TOP = 40 };
 
 struct confusion {
-    size_t shown; /* types with a row of their own */
+    size_t shown; /* types with their own row */
     bool other;   /* whether there is a row for the rest */
     size_t cells; /* shown + other */
     uint32_t type[SHOWN];
@@ -15,7 +15,7 @@ struct confusion {
     size_t total[CELLS];
 };
 
-/* How often each type came; NULL: out of memory. */
+/* The number of events of each type; NULL: out of memory. */
 static size_t *frequencies(const struct evaluation *evaluation)
 {
     size_t *count = calloc((size_t)evaluation->types + 1, sizeof *count);
@@ -24,7 +24,7 @@ static size_t *frequencies(const struct evaluation *evaluation)
     return count;
 }
 
-/* The most frequent types, in order, by going through the counts once for each. */
+/* The most frequent types, in order, with one pass over the counts for each. */
 static void choose(struct confusion *c, const size_t *count, uint32_t types)
 {
     for (c->shown = 0; c->shown < SHOWN; c->shown++) {
@@ -122,19 +122,19 @@ static void finding(struct words *words, const struct evaluation *evaluation)
 {
     double acc = evaluation->row[ROW_MODEL].metrics.acc;
     if (!isfinite(acc)) return;
-    smurf_words_add(words, "%s%% of types are right with the time unknown", smurf_fixed(acc, 1).text);
+    smurf_words_add(words, "%s%% of types are correct, with the time unknown", smurf_fixed(acc, 1).text);
     if (isfinite(evaluation->acc_markov))
-        smurf_words_add(words, "; naming the most frequent successor gets %s%%",
-                        smurf_fixed(evaluation->acc_markov, 1).text);
+        smurf_words_add(words, "; the most frequent successor gets %s%%", smurf_fixed(evaluation->acc_markov, 1).text);
     smurf_words_add(words, ". ");
 }
 
 const struct figure smurf_figure_confusion = {
     .name = "confusion",
-    .title = "Which types are taken for which?",
-    .caption = "One row for each type that came, most frequent first; the columns, in the same order, are what was "
-               "predicted. Each row adds up to 100%. A strong diagonal is good; a strong column is a type that is "
-               "predicted whatever comes.",
+    .title = "Which types are confused?",
+    .caption =
+        "One row per true type, most frequent first; the columns, in the same order, are the predicted types. Each "
+        "row adds up to 100%. A strong diagonal is good; a strong column is a type predicted regardless of the "
+        "truth.",
     .width = WIDTH,
     .height = HEIGHT,
     .columns = 1,

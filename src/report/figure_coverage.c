@@ -1,4 +1,4 @@
-/* figure_coverage.c - do intervals hold what they promise? Coverage against level, and the difference of the two. */
+/* figure_coverage.c - are the intervals calibrated? Coverage against level, and their difference. */
 #include "report/figure.h"
 #include "report/noise.h"
 
@@ -9,7 +9,7 @@ static size_t panels(const struct evaluation *evaluation)
     return evaluation->n > 0 && is_measured(evaluation, ROW_MODEL) ? 2 : 0;
 }
 
-/* What chance does at each level, in points of percent around 0. */
+/* The range of chance at each level, in percentage points around 0. */
 static void noise_of(const struct evaluation *evaluation, double low[SMURF_LEVELS], double high[SMURF_LEVELS])
 {
     for (int i = 0; i < SMURF_LEVELS; i++) {
@@ -33,7 +33,7 @@ static double largest(const struct row_values *row, int *at)
     return most;
 }
 
-/* Room for all rows, but not for ones so far off that the model would be a flat line. */
+/* Fits all rows, except those so far off that they would flatten the model's line. */
 static double deviation_limit(const struct evaluation *evaluation, const double *low, const double *high)
 {
     int at;
@@ -55,9 +55,10 @@ static void draw(struct canvas *canvas, const struct evaluation *evaluation, siz
     noise_of(evaluation, low, high);
     double limit = deviation_limit(evaluation, low, high);
     struct chart_plan plan = {.width = 440, .height = 330, .key = key, .keys = keys};
-    plan.x = (struct axis){.label = "promised: level of the interval (%)", .low = 0, .high = 100};
-    plan.y = (struct axis){.label = "kept: gaps inside (%)", .low = 0, .high = 100};
-    if (panel) plan.y = (struct axis){.label = "kept − promised (points)", .low = -limit, .high = limit, .round = true};
+    plan.x = (struct axis){.label = "nominal level (%)", .low = 0, .high = 100};
+    plan.y = (struct axis){.label = "coverage: gaps inside (%)", .low = 0, .high = 100};
+    if (panel)
+        plan.y = (struct axis){.label = "coverage − level (points)", .low = -limit, .high = limit, .round = true};
     for (int i = 0; i < SMURF_LEVELS; i++) {
         level[i] = 100 * smurf_levels[i];
         if (panel) continue;
@@ -84,24 +85,22 @@ static void finding(struct words *words, const struct evaluation *evaluation)
     double most = largest(&evaluation->row[ROW_MODEL], &at);
     if (!(most > 0)) return;
     struct span span = smurf_binomial_span(evaluation->n, smurf_levels[at]);
-    smurf_words_add(words, "The largest difference is %s points, at %s%%; chance alone makes up to %s there. ",
+    smurf_words_add(words, "The largest difference is %s points, at %s%%; chance alone gives up to %s there. ",
                     smurf_fixed(most, 1).text, smurf_fixed(100 * smurf_levels[at], 0).text,
                     smurf_fixed(50 * (span.high - span.low), 1).text);
     if (evaluation->tick > 0)
-        smurf_words_add(words,
-                        "Gaps are multiples of %s%s%s: steps of the clock show as steps here, and not in the PIT. ",
+        smurf_words_add(words, "Gaps are multiples of %s%s%s: clock ticks show as steps here, but not in the PIT. ",
                         smurf_significant(evaluation->tick, 2).text, evaluation->unit[0] ? " " : "", evaluation->unit);
 }
 
 const struct figure smurf_figure_coverage = {
     .name = "coverage",
-    .title = "Do intervals hold what they promise?",
+    .title = "Are the intervals calibrated?",
     .caption =
-        "For each level the law gives a time by which the event should have come with that probability. First panel: "
-        "how "
-        "often it had; a law that keeps its word lies on the diagonal. Second panel: the difference, enlarged. Above "
-        "zero, events come sooner than promised (intervals are too wide); below, later (too narrow). Inside the "
-        "grey band a difference is no more than chance. Lines that are far off leave the second frame.",
+        "For each level the law predicts a time by which the event occurs with that probability. First panel: how "
+        "often it did; a calibrated law lies on the diagonal. Second panel: the difference, enlarged. Above zero, "
+        "events occur sooner than predicted (intervals are too wide); below, later (too narrow). Inside the grey "
+        "band a difference is no more than chance. Lines that are far off leave the second frame.",
     .width = 440,
     .height = 330,
     .columns = 2,

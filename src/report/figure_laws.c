@@ -1,10 +1,10 @@
-/* figure_laws.c - forecasts one by one: the law of some events, and what came. */
+/* figure_laws.c - single forecasts: the law of some events, and the observed gap. */
 #include "report/figure.h"
 
 #include <math.h>
 
 enum { WIDTH = 320, HEIGHT = 270, ROW = 16, TITLE = 18, CAME = 18 };
-enum { Q05 = 0, Q25 = 4, Q50 = 9, Q75 = 14, Q95 = 18 }; /* places of these quantiles */
+enum { Q05 = 0, Q25 = 4, Q50 = 9, Q75 = 14, Q95 = 18 }; /* indices of these quantiles */
 
 static size_t panels(const struct evaluation *evaluation)
 {
@@ -18,7 +18,7 @@ static bool wants_log(const struct example *e)
     return e->quantile[Q05] > 0 && e->quantile[Q95] > 100 * e->quantile[Q05];
 }
 
-/* From the law's own span, with room around; the truth is let in unless it is far out. */
+/* The law's own range plus a margin; includes the observed gap unless it is far out. */
 static struct axis gap_axis(const struct example *e, const char *label)
 {
     struct axis axis = {.label = label, .log = wants_log(e), .low = 0, .high = 1.25 * e->quantile[Q95]};
@@ -33,7 +33,7 @@ static struct axis gap_axis(const struct example *e, const char *label)
     return axis;
 }
 
-/* Per unit of the axis, so that areas are probabilities: p on a plain axis, x p on a log one. */
+/* Per unit of the axis, so that areas are probabilities: p on a linear axis, x p on a log axis. */
 static double height_at(const struct example *e, size_t i, bool log)
 {
     return log ? e->x[i] * e->density[i] : e->density[i];
@@ -46,7 +46,7 @@ static bool has_density(const struct example *e)
     return false;
 }
 
-/* The highest of it, but of a spike outside the middle 90% no more than twice what is inside. */
+/* The maximum height; a spike outside the middle 90% counts at most twice the maximum inside. */
 static double highest(const struct example *e, bool log)
 {
     double all = 0, inside = 0;
@@ -84,7 +84,7 @@ static void draw_part(struct chart *chart, const struct example *e, double from,
     smurf_chart_band(chart, x, zero, y, n, &(struct style){.fill = COLOUR_MODEL, .opacity = opacity});
 }
 
-/* Where there is no density: the two intervals as boxes. */
+/* Without a density: the two intervals as boxes. */
 static void draw_boxes(struct chart *chart, const struct example *e)
 {
     smurf_chart_bar(chart, e->quantile[Q05], e->quantile[Q95], 0.35, 0.65,
@@ -102,7 +102,7 @@ static void draw_truth(struct chart *chart, const struct example *e)
         return;
     }
     if (!isfinite(x)) return;
-    if (x < chart->left) side = -1; /* beyond the frame: an arrow to where it is */
+    if (x < chart->left) side = -1; /* outside the frame: an arrow points to it */
     double tip = side > 0 ? chart->right : chart->left, y = (chart->top + chart->bottom) / 2;
     struct point arrow[3] = {{tip, y}, {tip - 9 * side, y - 6}, {tip - 9 * side, y + 6}};
     smurf_canvas_line(chart->canvas, tip - 24 * side, y, tip - 8 * side, y, &line);
@@ -161,7 +161,7 @@ static void draw_type(struct canvas *canvas, const struct evaluation *evaluation
     struct words text = {0};
     smurf_canvas_text(canvas, 2, y + 11, from - 10, smurf_type_label(evaluation, type).text, &name);
     if (!isfinite(share)) {
-        smurf_canvas_text(canvas, from, y + 11, 0, "came, not among these", &number);
+        smurf_canvas_text(canvas, from, y + 11, 0, "observed, not among these", &number);
         return;
     }
     double length = most * fmax(0, fmin(1, share));
@@ -186,7 +186,7 @@ static void draw(struct canvas *canvas, const struct evaluation *evaluation, siz
     double types = ROW * (double)type_rows(evaluation, e), law = HEIGHT - (types > 0 ? types + 6 : 0);
     struct words words = {0};
     smurf_canvas_text(canvas, 2, 13, WIDTH - 16, e->title, &title);
-    smurf_words_add(&words, "came after %s%s%s; median %s", smurf_significant(e->truth, 3).text,
+    smurf_words_add(&words, "observed %s%s%s; median %s", smurf_significant(e->truth, 3).text,
                     evaluation->unit[0] ? " " : "", evaluation->unit, smurf_significant(e->quantile[Q50], 3).text);
     smurf_canvas_text(canvas, 2, TITLE + 10, WIDTH - 16, words.text, &came);
     draw_law(canvas, evaluation, e, law);
@@ -205,12 +205,11 @@ static void finding(struct words *words, const struct evaluation *evaluation)
 
 const struct figure smurf_figure_laws = {
     .name = "laws",
-    .title = "Forecasts, one by one",
+    .title = "Single forecasts",
     .caption =
-        "Each panel is one forecast, made before the event: the more area, the more probable. The dark part holds "
-        "the middle 50%, the lighter part the middle 90%; the orange line is the gap that came (an arrow: beyond "
-        "the frame). On axes that go by powers of ten, areas are probabilities all the same. Bars are the most "
-        "probable types; the one that came is orange.",
+        "Each panel is one forecast, made before the event. Area is probability, on linear and on log axes. The dark "
+        "part is the middle 50%, the lighter part the middle 90%; the orange line is the observed gap (an arrow: "
+        "outside the frame). Bars are the most probable types; the observed one is orange.",
     .width = WIDTH,
     .height = HEIGHT,
     .columns = 3,

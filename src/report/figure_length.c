@@ -1,4 +1,4 @@
-/* figure_length.c - how long are the intervals? */
+/* figure_length.c - length of the intervals by level. */
 #include "report/figure.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ static void draw(struct canvas *canvas, const struct evaluation *evaluation, siz
     struct key key[ROWS];
     struct label label = smurf_unit_label("mean length", evaluation);
     struct chart_plan plan = {.width = 440, .height = 330, .key = key, .keys = smurf_row_keys(key, evaluation)};
-    plan.x = (struct axis){.label = "level of the interval (%)", .low = 0, .high = 100};
+    plan.x = (struct axis){.label = "level (%)", .low = 0, .high = 100};
     plan.y = (struct axis){
         .label = label.text, .low = log ? low / 1.2 : 0, .high = log ? high * 1.2 : high, .log = log, .round = !log};
     struct chart chart;
@@ -52,11 +52,12 @@ static void finding(struct words *words, const struct evaluation *evaluation)
     const int ninety = 17;
     double model = evaluation->row[ROW_MODEL].metrics.interval_length[ninety];
     if (!is_measured(evaluation, ROW_MODEL) || !isfinite(model)) return;
-    smurf_words_add(words, "On average 90%% of events are promised within %s%s%s", smurf_significant(model, 3).text,
+    smurf_words_add(words, "The mean length at the 90%% level is %s%s%s", smurf_significant(model, 3).text,
                     evaluation->unit[0] ? " " : "", evaluation->unit);
     double recent = evaluation->row[ROW_RECENT].metrics.interval_length[ninety];
     if (is_measured(evaluation, ROW_RECENT) && isfinite(recent))
-        smurf_words_add(words, ", against %s by the naive law of recent gaps", smurf_significant(recent, 3).text);
+        smurf_words_add(words, ", compared with %s for the naive law of recent gaps",
+                        smurf_significant(recent, 3).text);
     smurf_words_add(words, ". ");
 }
 
@@ -64,9 +65,8 @@ const struct figure smurf_figure_length = {
     .name = "length",
     .title = "How long are the intervals?",
     .caption =
-        "Mean length of the interval from now to the time of each level. Of two laws that both hold what they "
-        "promise, the one with shorter intervals knows more. Short intervals that do not hold are worth nothing: "
-        "look at coverage first.",
+        "Mean length of the interval from now to the time of each level. Of two calibrated laws, the one with "
+        "shorter intervals is better. Short intervals that are not calibrated are worthless: check coverage first.",
     .width = 440,
     .height = 330,
     .columns = 1,

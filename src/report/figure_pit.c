@@ -1,4 +1,4 @@
-/* figure_pit.c - where in its law did each gap fall? A histogram that should be flat. */
+/* figure_pit.c - histogram of the PIT values, flat for a calibrated model. */
 #include "report/figure.h"
 #include "report/noise.h"
 
@@ -25,7 +25,7 @@ static size_t panels(const struct evaluation *evaluation)
     return is_measured(evaluation, ROW_MODEL) && count(bin, evaluation->row[ROW_MODEL].pit, evaluation->n) > 0;
 }
 
-/* As a multiple of what a flat histogram has. */
+/* Relative to a flat histogram. */
 static double height(size_t count_of_bin, size_t all)
 {
     return BINS * (double)count_of_bin / (double)all;
@@ -64,9 +64,8 @@ static void draw(struct canvas *canvas, const struct evaluation *evaluation, siz
     struct key key[3] = {{evaluation->row[ROW_MODEL].name, bar, KEY_BOX}, {"chance, 90%", band, KEY_BOX}};
     if (raw_all) key[2] = (struct key){raw->name, smurf_row_style[ROW_RAW], KEY_LINE};
     struct chart_plan plan = {.width = 440, .height = 330, .key = key, .keys = raw_all ? 3 : 2};
-    plan.x =
-        (struct axis){.label = "where in its law the gap fell (% of probability before it)", .low = 0, .high = 100};
-    plan.y = (struct axis){.label = "gaps, as a multiple of 1/20", .low = 0, .high = top, .round = true};
+    plan.x = (struct axis){.label = "PIT: probability of a shorter gap (%)", .low = 0, .high = 100};
+    plan.y = (struct axis){.label = "gaps, relative to a flat histogram", .low = 0, .high = top, .round = true};
     struct chart chart;
     smurf_chart_open(&chart, canvas, &plan);
     smurf_chart_bar(&chart, 0, 100, BINS * span.low, BINS * span.high, &band);
@@ -87,16 +86,16 @@ static void finding(struct words *words, const struct evaluation *evaluation)
         double share = (double)bin[b] / (double)all;
         outside += share < span.low || share > span.high;
     }
-    smurf_words_add(words, "%zu of 20 bars end outside the grey band; chance alone puts about 2 there. ", outside);
+    smurf_words_add(words, "%zu of 20 bars end outside the grey band; about 2 are expected by chance. ", outside);
 }
 
 const struct figure smurf_figure_pit = {
     .name = "pit",
-    .title = "Where in its law did each gap fall?",
+    .title = "Is the PIT uniform?",
     .caption =
-        "Each gap is placed at the probability its own law gave to anything shorter. If the laws are right, every "
-        "twentieth holds the same number of gaps and the bars are flat. High at both ends: laws are too narrow. "
-        "High in the middle: too wide. A slope: events come sooner (high on the left) or later than foretold.",
+        "The PIT of a gap is the probability that its law gave to shorter gaps. If the laws are correct, all bars "
+        "have about the same height. High at both ends: laws are too narrow. High in the middle: too wide. A slope: "
+        "events occur sooner (high on the left) or later than predicted.",
     .width = 440,
     .height = 330,
     .columns = 1,

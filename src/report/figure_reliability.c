@@ -1,4 +1,4 @@
-/* figure_reliability.c - are types right as often as the model is sure of them? */
+/* figure_reliability.c - confidence and accuracy of type predictions. */
 #include "report/figure.h"
 #include "report/noise.h"
 
@@ -87,7 +87,7 @@ static void draw(struct canvas *canvas, const struct evaluation *evaluation, siz
                          {"chance, 90%", {.fill = COLOUR_BAND}, KEY_BOX}};
     struct chart_plan plan = {.width = WIDTH, .height = HEIGHT - COUNTS, .key = key, .keys = 2};
     plan.x = (struct axis){.low = 0, .high = 100};
-    plan.y = (struct axis){.label = "predicted type right (%)", .low = 0, .high = 100};
+    plan.y = (struct axis){.label = "predicted type correct (%)", .low = 0, .high = 100};
     struct chart chart;
     smurf_chart_open(&chart, canvas, &plan);
     const double ends[2] = {0, 100};
@@ -101,16 +101,16 @@ static void finding(struct words *words, const struct evaluation *evaluation)
 {
     double ece = evaluation->row[ROW_MODEL].metrics.ece;
     if (isfinite(ece))
-        smurf_words_add(words, "On average, sureness and success differ by %s points. ", smurf_fixed(ece, 1).text);
+        smurf_words_add(words, "On average, confidence and accuracy differ by %s points. ", smurf_fixed(ece, 1).text);
 }
 
 const struct figure smurf_figure_reliability = {
     .name = "reliability",
-    .title = "Are types right as often as they are sure?",
+    .title = "Are type probabilities calibrated?",
     .caption =
-        "Predictions are sorted by the probability the model gave them. Of those called 70% sure, 70% should be "
-        "right: points on the diagonal. Below it the model is too sure of itself, above it too modest. Grey bars: "
-        "where chance leaves an honest model. The bars at the foot count the predictions.",
+        "Predictions are grouped by their probability. Of those with a probability of 70%, 70% should be correct: "
+        "points on the diagonal. Below it the model is overconfident, above it underconfident. Grey bars: the range "
+        "of chance for a calibrated model. The bars at the bottom count the predictions.",
     .width = WIDTH,
     .height = HEIGHT,
     .columns = 1,

@@ -1,4 +1,4 @@
-/* figure_residuals.c - -ln(1 - PIT), which the true law makes exponential, against the exponential law's quantiles. */
+/* figure_residuals.c - -ln(1 - PIT), exponential under the true law, against the quantiles of the exponential law. */
 #include "report/figure.h"
 
 #include "base/sort.h"
@@ -22,7 +22,7 @@ static size_t panels(const struct evaluation *evaluation)
     return 0;
 }
 
-/* The PIT values that there are, sorted; NULL: out of memory. */
+/* The valid PIT values, sorted; NULL: out of memory. */
 static double *sorted(const double *pit, size_t n, size_t *out)
 {
     double *copy = malloc((n ? n : 1) * sizeof *copy);
@@ -38,7 +38,7 @@ static double exponential(double u)
     return -log1p(-u);
 }
 
-/* Of the order statistic i of n: where it is expected, and what it may be by chance. */
+/* Order statistic i of n: its expected value and its range by chance. */
 static double expected(size_t i, size_t n)
 {
     return exponential(((double)i + 0.5) / (double)n);
@@ -56,7 +56,7 @@ static void draw_band(struct chart *chart, size_t n, const struct style *style)
     smurf_chart_band(chart, x, low, high, POINTS, style);
 }
 
-/* At most POINTS of them, evenly along the axis, so that both tails are there in full. */
+/* At most POINTS points, evenly along the axis, so that both tails are drawn in full. */
 static void draw_points(struct chart *chart, const double *pit, size_t n)
 {
     const struct style dot = {.fill = COLOUR_MODEL, .opacity = 0.8};
@@ -89,7 +89,7 @@ static void draw(struct canvas *canvas, const struct evaluation *evaluation, siz
     const struct style dot = {.fill = COLOUR_MODEL};
     struct key key[2] = {{evaluation->row[ROW_MODEL].name, dot, KEY_DOT}, {"chance, 90%", band, KEY_BOX}};
     struct chart_plan plan = {.width = 440, .height = 330, .key = key, .keys = 2};
-    plan.x = (struct axis){.label = "expected of the true law", .low = 0, .high = end};
+    plan.x = (struct axis){.label = "expected under the true law", .low = 0, .high = end};
     plan.y = (struct axis){.label = "residual, −ln(1 − PIT)", .low = 0, .high = fmax(end, fmin(1.05 * top, 1.6 * end))};
     struct chart chart;
     smurf_chart_open(&chart, canvas, &plan);
@@ -107,18 +107,18 @@ static void finding(struct words *words, const struct evaluation *evaluation)
     if (!isfinite(p) || !isfinite(d)) return;
     smurf_words_add(
         words,
-        "The largest distance of the PIT from uniform is %s points; the true law exceeds that in %s%% of cases. ",
+        "The largest distance of the PIT from uniform is %s points; under the true law it is larger in %s%% of cases. ",
         smurf_fixed(100 * d, 2).text, p < 0.001 ? "less than 0.1" : smurf_fixed(100 * p, p < 0.1 ? 1 : 0).text);
 }
 
 const struct figure smurf_figure_residuals = {
     .name = "residuals",
-    .title = "Are the long waits right, too?",
+    .title = "Are long gaps forecast correctly?",
     .caption =
-        "Each gap is turned into a residual that has an exponential law if the forecast is right, and residuals "
-        "are drawn against what is expected of them, smallest to largest. Points on the line: right. Points above "
-        "it at the upper end: very long waits are more frequent than foretold; below it, less. Orange circles at "
-        "the upper edge lie beyond the frame.",
+        "Each gap is turned into a residual that is exponentially distributed if the forecast is correct. Sorted "
+        "residuals are plotted against their expected values; a correct law lies on the line. Points above it at the "
+        "upper end: very long gaps are more frequent than predicted; below it, less frequent. Orange circles at the "
+        "upper edge lie outside the frame.",
     .width = 440,
     .height = 330,
     .columns = 1,

@@ -1,4 +1,4 @@
-/* figure_training.c - how the loss fell while the model was trained. */
+/* figure_training.c - loss during training. */
 #include "report/figure.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ static size_t panels(const struct evaluation *evaluation)
     return 0;
 }
 
-/* The last epoch that was the best so far; NULL where there is none. */
+/* The last epoch that was the best so far; NULL if there is none. */
 static const smurf_epoch *best_of(const struct evaluation *evaluation)
 {
     for (size_t i = evaluation->epochs; i-- > 0;)
@@ -25,7 +25,7 @@ static void stretch(double *low, double *high, double x)
     *high = fmax(*high, x);
 }
 
-/* Losses often start so high that the rest would be flat: the first tenth sets no upper end. */
+/* Losses often start so high that the rest would look flat: the first tenth does not set the upper end. */
 static struct axis loss_axis(const struct evaluation *evaluation)
 {
     double low = INFINITY, high = -INFINITY;
@@ -59,7 +59,7 @@ static void draw(struct canvas *canvas, const struct evaluation *evaluation, siz
     const struct style mark = {.fill = COLOUR_PAPER, .line = COLOUR_TRUTH, .width = 2};
     const struct style fall = {.line = COLOUR_TRUTH, .width = 1, .dash = DASH_SHORT};
     const smurf_epoch *best = best_of(evaluation);
-    struct key key[3] = {{"train", train, KEY_LINE}, {"dev", dev, KEY_LINE}, {"best: kept", mark, KEY_DOT}};
+    struct key key[3] = {{"train", train, KEY_LINE}, {"dev", dev, KEY_LINE}, {"best epoch", mark, KEY_DOT}};
     struct chart_plan plan = {.width = 440, .height = 330, .key = key, .keys = best ? 3 : 2};
     size_t first = evaluation->epoch[0].epoch, last = evaluation->epoch[evaluation->epochs - 1].epoch;
     plan.x = (struct axis){.label = "epoch", .low = (double)first, .high = (double)last, .whole = true};
@@ -92,9 +92,9 @@ const struct figure smurf_figure_training = {
     .name = "training",
     .title = "How did training go?",
     .caption =
-        "The loss on the data the model learns from (train) and on data kept aside (dev); lower is better, and the "
-        "model of the best dev epoch is kept. Train falling while dev rises means learning by heart. Still "
-        "falling at the end: more epochs may help. The first epochs may start above the frame.",
+        "The loss on training data (train) and on held-out data (dev); lower is better, and the model of the best "
+        "dev epoch is kept. Train falling while dev rises means overfitting. Dev still falling at the end: more "
+        "epochs may help. The first epochs may lie above the frame.",
     .width = 440,
     .height = 330,
     .columns = 1,

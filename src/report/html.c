@@ -1,4 +1,4 @@
-/* html.c - the page: one file that needs nothing else, readable on a screen of any width and on paper. */
+/* html.c - the page: one self-contained file, readable on screens of any width and in print. */
 #include "report/figure.h"
 #include "report/markup.h"
 #include "report/page.h"
@@ -172,12 +172,11 @@ void smurf_page_write(struct sink *sink, const struct evaluation *evaluation, bo
 {
     smurf_page_begin(sink, "Forecasts: ", evaluation->data_about);
     write_top(sink, evaluation);
-    smurf_sink_text(sink, "<section>\n<h2>The numbers</h2>\n");
+    smurf_sink_text(sink, "<section>\n<h2>Metrics</h2>\n");
     smurf_table_write(sink, evaluation);
     smurf_sink_text(sink, "</section>\n<section class=\"figures\">\n");
     for (size_t i = 0; smurf_figure(i); i++) write_figure(sink, smurf_figure(i), evaluation);
     smurf_sink_text(sink, "</section>\n");
-    smurf_page_end(sink, figures && !smurf_png_available() ? " The figures are there as SVG only: PNG is not available "
-                                                             "in this build, which lacks cairo."
-                                                           : "");
+    smurf_page_end(
+        sink, figures && !smurf_png_available() ? " Figures were written as SVG only: this build lacks cairo." : "");
 }

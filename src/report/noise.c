@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* By the sum of the probabilities, as logarithms: P(0) may be too small for a double. */
+/* Sums the probabilities, as logarithms: P(0) may be too small for a double. */
 static struct span exact(size_t n, double p)
 {
     struct span span = {0, 1};

@@ -1,4 +1,4 @@
-/* noise.h - what chance alone does to counts. */
+/* noise.h - sampling error of counts. */
 #ifndef SMURF_REPORT_NOISE_H
 #define SMURF_REPORT_NOISE_H
 

@@ -1,4 +1,4 @@
-/* report.c - see report.h. Figures first, the page last: a page never speaks of files that are not there. */
+/* report.c - see report.h. The page is written after the figures: it never mentions missing files. */
 #include "report/report.h"
 
 #include "base/error.h"

@@ -1,5 +1,5 @@
 /*
- * report.h - an evaluation as a page that people look at, and as figures for papers.
+ * report.h - writes an evaluation as a web page, and as figures for papers.
  *
  * figure.h lists the figures, chart.h draws axes, canvas.h hides SVG and PNG; page.h has the parts of the page.
  */
@@ -8,9 +8,9 @@
 
 #include "eval/evaluation.h"
 
-/* Writes the page to path ("-": standard output), whole or not at all. figures: a folder, made where it is missing,
-   that gets every figure as NAME.svg and NAME.png; NULL: none. A build without cairo (see smurf_features)
-   writes no NAME.png, and the page says so; if cairo is only missing at run time, this fails. */
+/* Writes the page to path ("-": standard output), atomically. figures: a folder, created if missing, that receives
+   every figure as NAME.svg and NAME.png; NULL: none. A build without cairo (see smurf_features) writes no NAME.png, and
+   the page says so; if cairo is missing only at run time, this fails. */
 smurf_status smurf_report_write(const struct evaluation *evaluation, const char *path, const char *figures,
                                 smurf_error *err);
 

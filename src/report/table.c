@@ -1,4 +1,4 @@
-/* table.c - the table of metrics on the page of a report. A column is a line of `columns`. */
+/* table.c - the table of metrics on a report page. Each line of `columns` is a column. */
 #include "eval/metrics.h"
 #include "report/figure.h"
 #include "report/markup.h"
@@ -8,12 +8,12 @@
 
 enum format { PERCENT_2, PERCENT_1, SIGNIFICANT, PROBABILITY };
 
-/* SKILL is no field of smurf_metrics and stands behind the last of them. */
+/* SKILL is not a field of smurf_metrics; its number follows the last of them. */
 enum { SKILL = METRICS };
 static const struct column {
     unsigned metric;
     enum format format;
-    bool types; /* only where there are several */
+    bool types; /* only with several types */
 } columns[] = {
     {METRIC_cs, PERCENT_2, false},
     {METRIC_cs_pit, PERCENT_2, false},
@@ -36,7 +36,7 @@ static const smurf_metric *metric_of(size_t column)
     return columns[column].metric == SKILL ? &smurf_metric_skill : smurf_metric_at(columns[column].metric);
 }
 
-/* Ends of intervals are given less closely than what they are around. */
+/* Interval ends have fewer digits than the value. */
 static struct label format(double x, enum format format, bool end)
 {
     switch (format) {
@@ -124,7 +124,7 @@ static void write_markov(struct sink *sink, const struct evaluation *evaluation)
 
 static void write_notes(struct sink *sink, const struct evaluation *evaluation)
 {
-    smurf_sink_text(sink, "<details class=\"notes\" open><summary>What the columns say</summary><dl>\n");
+    smurf_sink_text(sink, "<details class=\"notes\" open><summary>Columns</summary><dl>\n");
     for (size_t k = 0; k < COLUMNS; k++) {
         if (!is_shown(evaluation, k)) continue;
         smurf_sink_text(sink, "<div><dt>");
@@ -133,11 +133,12 @@ static void write_notes(struct sink *sink, const struct evaluation *evaluation)
         smurf_markup_text(sink, metric_of(k)->about);
         smurf_sink_text(sink, "</dd></div>\n");
     }
-    smurf_sink_text(sink, "</dl><p>“floor” is the CS to be expected of the true law, by chance, on as many gaps.");
+    smurf_sink_text(sink,
+                    "</dl><p>“floor” is the CS that the true law would have by chance on the same number of gaps.");
     if (evaluation->bootstrap) {
         smurf_sink_text(sink, " Small print: 90% intervals from ");
         smurf_markup_text(sink, smurf_count(evaluation->bootstrap).text);
-        smurf_sink_text(sink, " resamplings of whole sequences.");
+        smurf_sink_text(sink, " bootstrap resamples of whole sequences.");
     }
     if (evaluation->unit[0]) {
         smurf_sink_text(sink, " Unit of time: ");

@@ -1,11 +1,11 @@
-/* verdict.c - what an evaluation comes to, in words. Each sentence is left out where its numbers are missing. */
+/* verdict.c - the results of an evaluation, in words. A sentence is omitted if its numbers are missing. */
 #include "report/figure.h"
 #include "report/noise.h"
 #include "report/page.h"
 
 #include <math.h>
 
-/* Share of gaps inside the middle 90%: by the PIT where there is one, as it knows no steps of the clock. */
+/* Share of gaps inside the middle 90%: by the PIT if available, since it is not affected by clock ticks. */
 static double inside_90(const struct evaluation *evaluation)
 {
     const struct row_values *row = &evaluation->row[ROW_MODEL];
@@ -19,7 +19,7 @@ static double inside_90(const struct evaluation *evaluation)
     return 100 * (row->metrics.coverage[SMURF_LEVELS - 1] - row->metrics.coverage[0]);
 }
 
-/* The calibration score that steps of the clock do not spoil. */
+/* The calibration score that clock ticks do not distort. */
 static double fair_cs(const struct evaluation *evaluation)
 {
     const smurf_metrics *metrics = &evaluation->row[ROW_MODEL].metrics;
@@ -54,13 +54,13 @@ static void say_calibration(struct words *words, const struct evaluation *evalua
     if (!isfinite(inside)) return;
     bool few = evaluation->n < 1000;
     if (cs <= fmax(1, 2 * metrics->cs_floor))
-        smurf_words_add(words, "Intervals hold what they promise%s: ", few ? ", as far as so few gaps can tell" : "");
+        smurf_words_add(words, "Intervals are calibrated%s: ", few ? ", as far as so few gaps can show" : "");
     else if (cs <= 3)
-        smurf_words_add(words, "Intervals nearly hold what they promise: ");
+        smurf_words_add(words, "Intervals are nearly calibrated: ");
     else if (isfinite(cs))
-        smurf_words_add(words, "Intervals do not hold what they promise%s: ",
-                        inside < 89   ? " (they are too narrow)"
-                        : inside > 91 ? " (they are too wide)"
+        smurf_words_add(words, "Intervals are not calibrated%s: ",
+                        inside < 89   ? " (too narrow)"
+                        : inside > 91 ? " (too wide)"
                                       : "");
     smurf_words_add(words, "90%% intervals contained %s%% of %s gaps", smurf_fixed(inside, 1).text,
                     smurf_count(evaluation->n).text);
@@ -72,13 +72,12 @@ static void say_calibration(struct words *words, const struct evaluation *evalua
     smurf_words_add(words, ". ");
 }
 
-/* Whatever these gaps say: those that were set aside in training said it before. */
+/* Printed whatever these gaps show: the gaps set aside in training already showed it. */
 static void say_misses(struct words *words, const struct evaluation *evaluation)
 {
     if (evaluation->misses)
-        smurf_words_add(words,
-                        "Warning: calibration did not work. The law still missed the gaps that were set aside for "
-                        "it by more than chance explains; do not rely on the intervals. ");
+        smurf_words_add(words, "Warning: calibration did not work. On held-out gaps the law is still off by more than "
+                               "chance explains; do not rely on the intervals. ");
 }
 
 static void say_skill(struct words *words, const struct evaluation *evaluation)
@@ -88,19 +87,23 @@ static void say_skill(struct words *words, const struct evaluation *evaluation)
     if (!isfinite(better)) return;
     const char *name = evaluation->row[naive].name;
     if (fabs(better) < 0.5)
-        smurf_words_add(words, "CRPS, the mean error of whole laws, is that of the best naive law (%s). ", name);
+        smurf_words_add(words,
+                        "CRPS, the mean error of the forecast distribution, is about that of the best naive law (%s). ",
+                        name);
     else
-        smurf_words_add(words, "CRPS, the mean error of whole laws, is %s%% %s than that of the best naive law (%s). ",
-                        smurf_fixed(fabs(better), 1).text, better > 0 ? "better" : "worse", name);
+        smurf_words_add(
+            words,
+            "CRPS, the mean error of the forecast distribution, is %s%% %s than that of the best naive law (%s). ",
+            smurf_fixed(fabs(better), 1).text, better > 0 ? "better" : "worse", name);
 }
 
 static void say_types(struct words *words, const struct evaluation *evaluation)
 {
     double acc = evaluation->row[ROW_MODEL].metrics.acc;
     if (evaluation->types < 2 || !isfinite(acc)) return;
-    smurf_words_add(words, "The type of the next event is right in %s%% of cases", smurf_fixed(acc, 1).text);
+    smurf_words_add(words, "The predicted type is correct for %s%% of events", smurf_fixed(acc, 1).text);
     if (isfinite(evaluation->acc_markov))
-        smurf_words_add(words, ", against %s%% by the most frequent successor",
+        smurf_words_add(words, ", compared with %s%% for the most frequent successor",
                         smurf_fixed(evaluation->acc_markov, 1).text);
     smurf_words_add(words, ". ");
 }
@@ -113,7 +116,7 @@ void smurf_verdict(struct words *words, const struct evaluation *evaluation)
         say_skill(words, evaluation);
         say_types(words, evaluation);
     }
-    if (!words->used) smurf_words_add(words, "Nothing was measured that could be judged.");
+    if (!words->used) smurf_words_add(words, "Nothing was measured.");
 }
 
 /* ---- Tiles ------------------------------------------------------------------------------------- */
@@ -136,12 +139,12 @@ size_t smurf_verdict_tiles(struct tile tile[TILES], const struct evaluation *eva
     double inside = inside_90(evaluation), cs = fair_cs(evaluation), better = skill(evaluation, &naive);
     if (isfinite(inside)) {
         tile[n] = (struct tile){.what = "inside 90% intervals", .value = percent(inside, 1)};
-        smurf_words_add(&tile[n++].against, "promised: 90%%");
+        smurf_words_add(&tile[n++].against, "nominal: 90%%");
     }
     if (isfinite(cs)) {
         tile[n] = (struct tile){.what = "calibration error (CS)", .value = percent(cs, 2)};
         if (isfinite(metrics->cs_floor))
-            smurf_words_add(&tile[n].against, "the true law: about %s%%", smurf_fixed(metrics->cs_floor, 2).text);
+            smurf_words_add(&tile[n].against, "noise floor: about %s%%", smurf_fixed(metrics->cs_floor, 2).text);
         n++;
     }
     if (isfinite(better)) {
@@ -150,7 +153,7 @@ size_t smurf_verdict_tiles(struct tile tile[TILES], const struct evaluation *eva
         smurf_words_add(&tile[n++].against, "best naive law: %s", evaluation->row[naive].name);
     }
     if (evaluation->types > 1 && isfinite(metrics->acc)) {
-        tile[n] = (struct tile){.what = "types right", .value = percent(metrics->acc, 1)};
+        tile[n] = (struct tile){.what = "types correct", .value = percent(metrics->acc, 1)};
         if (isfinite(evaluation->acc_markov))
             smurf_words_add(&tile[n].against, "most frequent successor: %s%%",
                             smurf_fixed(evaluation->acc_markov, 1).text);

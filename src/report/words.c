@@ -82,7 +82,7 @@ struct label smurf_significant(double x, int digits)
     if (x == 0) return (struct label){"0"};
     int exponent = (int)floor(log10(fabs(x)));
     double mantissa = fabs(x) / pow(10, exponent);
-    if (!isfinite(mantissa)) mantissa = 0; /* the smallest of numbers */
+    if (!isfinite(mantissa)) mantissa = 0; /* subnormal */
     if (llround(mantissa * pow(10, digits - 1)) >= llround(pow(10, digits))) exponent++, mantissa /= 10;
     if (exponent >= -3 && exponent < 6) {
         append_fixed(&label, x, digits - 1 > exponent ? digits - 1 - exponent : 0);
@@ -142,7 +142,7 @@ void smurf_clean(char *out, size_t size, const char *text)
 static double character_width(const char *text, size_t n)
 {
     unsigned char c = (unsigned char)*text;
-    if (n >= 3) return c >= 0xe3 ? 1.05 : 0.75; /* Chinese, Japanese, Korean and pictures are square */
+    if (n >= 3) return c >= 0xe3 ? 1.05 : 0.75; /* CJK characters and pictographs are square */
     if (n == 2) return c == 0xc2 ? 0.5 : 0.68;
     if (strchr(" iljtfr.,:;'|!I()[]-", c)) return 0.39;
     if (strchr("mwMW@%&", c)) return 0.95;
@@ -165,7 +165,7 @@ void smurf_clean_to_width(char *out, size_t size, const char *text, double width
 {
     smurf_clean(out, size, text);
     if (smurf_text_width(out) <= width) return;
-    double used = 0.9; /* of the dots */
+    double used = 0.9; /* the ellipsis */
     size_t at = 0;
     for (size_t n; out[at]; at += n) {
         n = smurf_utf8_length(out + at);

@@ -1,10 +1,10 @@
 /*
- * words.h - numbers and names as people read them, free of the locale.
+ * words.h - human-readable numbers and names, independent of the locale.
  *
  *     struct words w = {0};
  *     smurf_words_add(&w, "%s%% of %s gaps", smurf_fixed(89.7, 1).text, smurf_count(95907).text);
  *
- * Labels are handed out by value and live to the end of the expression they stand in.
+ * Labels are returned by value and live until the end of the enclosing expression.
  */
 #ifndef SMURF_REPORT_WORDS_H
 #define SMURF_REPORT_WORDS_H
@@ -17,27 +17,27 @@ struct label {
 
 /* "12,345". */
 struct label smurf_count(size_t n);
-/* With so many places after the point; "–" for what is not finite, powers of ten past 15 digits. */
+/* With this many decimals; "–" if not finite, powers of ten beyond 15 digits. */
 struct label smurf_fixed(double x, int places);
-/* With so many significant digits: "0.0123", "4,560", "1.23×10⁹"; "–" for what is not finite. */
+/* With this many significant digits: "0.0123", "4,560", "1.23×10⁹"; "–" if not finite. */
 struct label smurf_significant(double x, int digits);
 /* "10⁻³"; 1 for 0. */
 struct label smurf_power_of_ten(int exponent);
 
-/* A sentence that grows; what does not fit is cut off. */
+/* A growing sentence; text that does not fit is truncated. */
 struct words {
     char text[1024];
     size_t used;
 };
-/* Formats with %s, %d and %zu only: others would ask the locale. */
+/* Formats with %s, %d and %zu only: others depend on the locale. */
 void smurf_words_add(struct words *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Writes text as valid UTF-8 without control characters into out (size bytes, at least 8): bytes that are no UTF-8 are
-   taken for Latin-1, control characters become spaces, what does not fit is cut off. */
+/* Writes text as valid UTF-8 without control characters into out (size bytes, at least 8): invalid bytes are read as
+   Latin-1, control characters become spaces, text that does not fit is truncated. */
 void smurf_clean(char *out, size_t size, const char *text);
-/* About how wide clean text of a font size of 1 is: on the safe side for the fonts there are. */
+/* Approximate width of clean text at font size 1; errs on the wide side for common fonts. */
 double smurf_text_width(const char *text);
-/* The same as smurf_clean, cut to a width with "…" where needed. */
+/* Like smurf_clean, truncated to a width with "…" if needed. */
 void smurf_clean_to_width(char *out, size_t size, const char *text, double width);
 
 #endif

@@ -1,5 +1,5 @@
-/* exponential.c - renewal process with exponential gaps: a Poisson process given by its mean gap, its types
-   by weight. lambda = 1 / mean. */
+/* exponential.c - renewal process with exponential gaps: a Poisson process given by its mean gap, with types by weight.
+   lambda = 1 / mean. */
 #include "simulate/process.h"
 
 enum { MEAN };

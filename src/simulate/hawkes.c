@@ -1,7 +1,7 @@
-/* hawkes.c - events that bring further events, K types:
+/* hawkes.c - self-exciting process with K types:
        lambda_k(t) = base[k] + sum over events i of excitation[k][k_i] decay[k] exp(-decay[k] (t - t_i))
    excitation[k][j] is the expected number of direct children of type k of an event of type j.
-   trace[k] is that sum just after the last event, so that K numbers hold the whole history. */
+   trace[k] is that sum just after the last event, so K numbers summarise the whole history. */
 #include "simulate/process.h"
 
 #include "base/error.h"
@@ -31,7 +31,7 @@ static double total_at(const struct hawkes *h, double gap)
     return sum;
 }
 
-/* Ogata's thinning: between events the intensity falls, so that its present value bounds what comes. */
+/* Ogata's thinning: the intensity falls between events, so its current value is an upper bound. */
 static double draw(const struct history *history, struct random *random, double left)
 {
     struct hawkes h = hawkes_of(history);
@@ -91,9 +91,9 @@ static void types(const void *self, const double *gap, double *out, size_t n)
 
 /* ---- Long-run rates ------------------------------------------------------------------------------- */
 
-/* Solves (I - A) x = b in place of b; a: (n x n), overwritten. False where the spectral radius of the
-   non-negative A is 1 or more. Elimination needs no pivoting here: I - A is an M-matrix, whose pivots are
-   all positive, exactly when the radius is below 1. */
+/* Solves (I - A) x = b in place of b; a: (n x n), overwritten. False if the spectral radius of the non-negative A is 1
+   or more. Elimination needs no pivoting: I - A is an M-matrix, with all pivots positive, exactly if the radius is
+   below 1. */
 static bool solve(double *a, double *b, size_t n)
 {
     for (size_t i = 0; i < n * n; i++) a[i] = (i / n == i % n) - a[i];
@@ -113,7 +113,7 @@ static bool solve(double *a, double *b, size_t n)
     return true;
 }
 
-/* About the spectral radius of A, for the message: powers of I + A, which has no other eigenvalue on its
+/* Approximate spectral radius of A, for the error message: powers of I + A, which has no other eigenvalue on its
    spectral circle. scratch: (2 n). */
 static double radius(const double *a, double *scratch, size_t n)
 {

@@ -1,4 +1,4 @@
-/* history.c - where a sequence stands, and the law of its next gap. */
+/* history.c - the state of a sequence, and the law of its next gap. */
 #include "simulate/process.h"
 
 #include "base/error.h"

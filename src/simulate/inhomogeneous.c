@@ -1,4 +1,4 @@
-/* inhomogeneous.c - Poisson process with a rate that goes up and down:
+/* inhomogeneous.c - Poisson process with a periodic rate:
    lambda(t) = rate (1 + amplitude sin(w t)), w = 2 pi / period, t counted from time 0. */
 #include "simulate/process.h"
 
@@ -11,7 +11,7 @@ struct wave {
     double phase; /* w t at the last event */
 };
 
-/* w t up to whole turns. fmod is exact, so that large times keep their phase. */
+/* w t modulo whole turns. fmod is exact, so large times keep their phase. */
 static double angle(double t, double period)
 {
     return two_pi * (fmod(t, period) / period);
@@ -30,7 +30,7 @@ static double rate_after(const struct wave *v, double gap)
     return v->rate * (1 + v->amplitude * sin(v->phase + angle(gap, v->period)));
 }
 
-/* By thinning a Poisson process of the highest rate. */
+/* By thinning a Poisson process of the maximum rate. */
 static double draw(const struct history *history, struct random *random, double left)
 {
     struct wave v = wave_of(history);
@@ -55,8 +55,8 @@ static void slope(const void *self, const double *gap, double *out, size_t n)
     for (size_t i = 0; i < n; i++) out[i] = steepest * cos(v.phase + angle(gap[i], v.period));
 }
 
-/* Lambda = rate (tau + amplitude (cos(w t) - cos(w (t + tau))) / w); the difference of cosines is written as
-   a product of sines, so that short gaps lose no digits. */
+/* Lambda = rate (tau + amplitude (cos(w t) - cos(w (t + tau))) / w); the difference of cosines is written as a product
+   of sines, so that short gaps keep full precision. */
 static void compensator(const void *self, const double *gap, double *out, size_t n)
 {
     struct wave v = wave_of(self);

@@ -1,4 +1,4 @@
-/* process.c - the table of processes (process.h), and making one from named parameters. */
+/* process.c - the table of processes (process.h), and construction from named parameters. */
 #include "simulate/process.h"
 
 #include "base/error.h"
@@ -13,7 +13,7 @@ static const struct process_class *const table[] = {SMURF_PROCESSES(ENTRY)};
 #undef ENTRY
 enum { PROCESSES = sizeof table / sizeof *table };
 
-/* A matrix of more types takes minutes to check. */
+/* Checking a larger matrix takes minutes. */
 enum { MATRIX_TYPE_LIMIT = 4096 };
 
 /* ---- The table, for help ------------------------------------------------------------------------- */
@@ -38,7 +38,7 @@ const char *smurf_process_parameter_about(size_t index, size_t parameter)
     return index < PROCESSES && parameter < PARAMETER_LIMIT ? table[index]->parameter[parameter].about : NULL;
 }
 
-/* Where `name` stands among the names up to a NULL; fails with all of them if it does not. */
+/* Index of `name` in the NULL-terminated names; if it is missing, fails with a list of them. */
 static smurf_status find(size_t *out, const char *const *names, const char *name, const char *what, smurf_error *err)
 {
     char all[512] = "";
@@ -57,7 +57,7 @@ static size_t size_of(enum parameter_shape shape, size_t types)
     return shape == SHAPE_ONE ? 1 : shape == SHAPE_MATRIX ? types * types : types;
 }
 
-/* What was asked for, as the checks below see it. */
+/* The request, as the checks below see it. */
 struct request {
     const struct process_class *class;
     size_t types;
@@ -92,7 +92,7 @@ static smurf_status check_value(const struct request *r, const struct parameter_
                       r->class->name, value, allowed);
 }
 
-/* Lays count values out as the shape says. */
+/* Expands count values to the parameter's shape. */
 static void spread(double *out, enum parameter_shape shape, size_t types, const double *values, size_t count)
 {
     size_t size = size_of(shape, types);
@@ -138,7 +138,7 @@ static smurf_status fill(const struct request *r, smurf_process *process, size_t
 
 /* ---- Processes ----------------------------------------------------------------------------------- */
 
-/* Room for the parameters of the class, not yet filled. */
+/* Allocates the process; the parameters are not set. */
 static smurf_process *allocate(const struct process_class *class, uint32_t types)
 {
     size_t at[PARAMETER_LIMIT] = {0}, count = types;

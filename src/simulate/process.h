@@ -1,9 +1,9 @@
 /*
  * process.h - processes with a known law: one file each, and one line of the table at the end.
  *
- * A process is its parameters, never changed once made. A history is where one sequence of it stands; it
- * is the `self` of the law of the next gap. A process only says how to draw that gap and what its law is:
- * types, sequences, threads and the checking of parameters are common to all.
+ * A process is its parameters, immutable once made. A history is the state of one sequence; it is the `self` of the law
+ * of the next gap. A process only defines how to draw that gap and its law: types, sequences, threads and parameter
+ * checks are common to all.
  */
 #ifndef SMURF_SIMULATE_PROCESS_H
 #define SMURF_SIMULATE_PROCESS_H
@@ -16,16 +16,16 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* How the values of a parameter are given and kept. */
+/* How the values of a parameter are given and stored. */
 enum parameter_shape {
     SHAPE_ONE,     /* one value */
-    SHAPE_TYPES,   /* one a type; a single one is meant for all */
-    SHAPE_WEIGHTS, /* given likewise; kept as shares that add up to 1, their sum as the process's `weight` */
-    SHAPE_MATRIX,  /* types x types, row by row; `types` values are a diagonal, a single one is spread over
+    SHAPE_TYPES,   /* one per type; a single value applies to all */
+    SHAPE_WEIGHTS, /* given likewise; stored as shares that sum to 1, and their sum as the process's `weight` */
+    SHAPE_MATRIX,  /* types x types, row by row; `types` values are a diagonal, a single value is spread over
                       each column: every entry is value / types */
 };
 
-/* Values lie in [low, high], or above low where `open`. All are finite. */
+/* Values lie in [low, high], or above low if `open`. All are finite. */
 struct parameter_range {
     double low, high;
     bool open;
@@ -39,12 +39,12 @@ struct parameter_range {
 struct parameter_class {
     const char *name;
     const char *about; /* one line, with the default */
-    double fallback;   /* the default, as if given as a single value */
+    double fallback;   /* the default, as a single value */
     enum parameter_shape shape;
     struct parameter_range range;
 };
 
-/* The last parameter of every process whose types are drawn independently of times. */
+/* The last parameter of every process whose types are independent of times. */
 /* clang-format off */
 #define PARAMETER_WEIGHTS \
     {"weights", "shares of the types: one value a type, in any unit (default 1: all equal)", 1, SHAPE_WEIGHTS, \
@@ -55,33 +55,33 @@ enum { PARAMETER_LIMIT = 4 };
 
 struct history {
     const smurf_process *process;
-    smurf_process *owned; /* freed with the history; NULL where the process is borrowed */
+    smurf_process *owned; /* freed with the history; NULL if the process is borrowed */
     double time;          /* of the last event; 0 before the first */
     double count;         /* of events */
-    double trace[];       /* (types) what the process's own `step` keeps; 0 at the start */
+    double trace[];       /* (types) state kept by the process's own `step`; 0 at the start */
 };
 
 struct process_class {
     const char *name;
     const char *about;
     struct parameter_class parameter[PARAMETER_LIMIT]; /* as many as have names */
-    /* The next gap. Where it is longer than `left`, any number above that will do. */
+    /* The next gap. If it is longer than `left`, any number above `left` will do. */
     double (*draw)(const struct history *history, struct random *random, double left);
-    /* Updates the trace for an event of `type` after `gap`; NULL: there is nothing to keep. */
+    /* Updates the trace for an event of `type` after `gap`; NULL: no trace. */
     void (*step)(struct history *history, double gap, uint32_t type);
     struct law_class law; /* of the next gap; self is a struct history */
-    /* Long-run events per unit of time: of all types together, shared out by weight... */
+    /* Long-run events per unit of time: of all types together, divided by weight... */
     double (*rate)(const smurf_process *process);
-    /* ...or of each type, into out (types), where `rate` is NULL. Fails where there is none. */
+    /* ...or of each type, into out (types), if `rate` is NULL. Fails if there is no long-run rate. */
     smurf_status (*rates)(const smurf_process *process, double *out, smurf_error *err);
 };
 
 struct smurf_process {
     const struct process_class *class;
     uint32_t types;
-    double weight;              /* sum of the weights before they were made shares */
-    size_t share;               /* where in values the shares are, (types) */
-    size_t at[PARAMETER_LIMIT]; /* where in values each parameter starts */
+    double weight;              /* sum of the weights before normalisation */
+    size_t share;               /* offset of the shares (types) in values */
+    size_t at[PARAMETER_LIMIT]; /* offset of each parameter in values */
     size_t count;               /* of values */
     double values[];            /* the long-run rates (types), then the parameters in the order of the class */
 };
@@ -99,15 +99,15 @@ static inline double smurf_history_value(const void *self, size_t parameter)
     return *smurf_process_values(history->process, parameter);
 }
 
-/* A history at time 0; NULL when memory is out. The process is copied if `own`, else it must live on. */
+/* A history at time 0; NULL: out of memory. The process is copied if `own`, else it must outlive the history. */
 struct history *smurf_history_new(const smurf_process *process, bool own);
 void smurf_history_free(struct history *history);
 /* Back to time 0. */
 void smurf_history_restart(struct history *history);
-/* Takes in an event of `type` at `time`. O(types). */
+/* Adds an event of `type` at `time`. O(types). */
 void smurf_history_step(struct history *history, double time, uint32_t type);
 
-/* The law's `types` of processes with weights: share[k] lambda(tau). */
+/* The law's `types` for processes with weights: share[k] lambda(tau). */
 law_function smurf_history_types;
 
 /* The table of processes, in the order of the help. To add one: write its file, add its line. */

@@ -1,4 +1,4 @@
-/* self_correcting.c - the pressure rises with time and falls with every event:
+/* self_correcting.c - the intensity rises with time and falls with every event:
    lambda(t) = exp(mu t - alpha N(t)) with N events before t.
    With y the exponent at the last event: Lambda(tau) = e^y (e^(mu tau) - 1) / mu. */
 #include "simulate/process.h"

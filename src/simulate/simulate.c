@@ -1,5 +1,5 @@
-/* simulate.c - many sequences of a process, on several cores. Sequence i draws from stream i alone and the
-   sequences are put into the data set in order, so that the number of threads leaves no trace. */
+/* simulate.c - many sequences of a process, on several cores. Sequence i draws from stream i alone and sequences enter
+   the data set in order, so the result does not depend on the number of threads. */
 #include "simulate/process.h"
 
 #include "base/progress.h"
@@ -16,30 +16,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More events in one sequence are taken for a mistake. */
+/* More events in one sequence are treated as a mistake. */
 static const size_t event_limit = (size_t)1 << 31;
 
-/* Events between two reports of a thread. */
+/* Events between progress reports of a thread. */
 enum { STRIDE = 4096 };
 
-/* Sequences a team of threads is given: it can stop early, but has to count through all of them. */
+/* Sequences per parallel loop, which can stop early but must still iterate over all of them. */
 enum { BATCH = 1 << 16 };
 
-/* OpenMP ends the program where the system refuses a thread; more would not help anyway. */
-
-/* What the threads share. */
+/* Shared by the threads. */
 struct job {
     const smurf_process *process;
     const smurf_simulate_config *config;
-    struct progress progress; /* the calling thread's alone */
-    struct builder builder;   /* from here to error: by one thread at a time, in the order of the sequences */
+    struct progress progress; /* calling thread only */
+    struct builder builder;   /* from here to error: one thread at a time, in the order of the sequences */
     smurf_status status;
     smurf_error error;
     atomic_size_t finished; /* sequences */
     atomic_bool stop;
 };
 
-/* What each thread has to itself: the sequence it is making. */
+/* State of one thread: the sequence it is simulating. */
 struct maker {
     struct job *job;
     struct history *history;
@@ -48,7 +46,7 @@ struct maker {
     uint32_t *type;
     size_t length, time_room, type_room;
     size_t unreported; /* events since the last report */
-    bool caller;       /* runs on the thread that entered the library */
+    bool caller;       /* runs on the calling thread */
     bool full;         /* ended by max_events */
 };
 
@@ -107,7 +105,7 @@ static uint32_t draw_type(struct maker *m, struct random *random, double gap)
     return chosen;
 }
 
-/* On the calling thread, tells how far things are; `part` of this sequence is done. */
+/* On the calling thread, reports progress; `part` of this sequence is done. */
 static smurf_status report(struct maker *m, double part, smurf_error *err)
 {
     m->unreported = 0;
@@ -129,19 +127,19 @@ static smurf_status append(struct maker *m, double time, uint32_t type, smurf_er
     return SMURF_OK;
 }
 
-/* The next event, at most at `until`; false where there is none. */
+/* The next event, no later than `until`; false if there is none. */
 static bool draw_event(struct maker *m, struct random *random, double until, double *time, uint32_t *type)
 {
     double last = m->history->time;
     double gap = m->job->process->class->draw(m->history, random, until - last);
     *time = last + gap;
-    if (!(*time > last)) *time = nextafter(last, INFINITY); /* the gap is shorter than the clock can show */
+    if (!(*time > last)) *time = nextafter(last, INFINITY); /* the gap is below the resolution of the time */
     if (*time > until) return false;
     *type = draw_type(m, random, gap);
     return true;
 }
 
-/* Makes sequence i, or part of it where the job is to stop. */
+/* Simulates sequence i, or part of it if the job is to stop. */
 static smurf_status make(struct maker *m, size_t i, smurf_error *err)
 {
     const smurf_simulate_config *config = m->job->config;
@@ -175,7 +173,7 @@ static smurf_status make(struct maker *m, size_t i, smurf_error *err)
     return SMURF_OK;
 }
 
-/* ---- All of them ---------------------------------------------------------------------------------- */
+/* ---- All sequences -------------------------------------------------------------------------------- */
 
 static bool maker_init(struct maker *m, struct job *job)
 {
@@ -196,7 +194,7 @@ static void maker_release(struct maker *m)
     free(m->type);
 }
 
-/* Puts a finished sequence into the data set, or keeps the first failure. Called in order. */
+/* Adds a finished sequence to the data set, or keeps the first failure. Called in order. */
 static void deliver(struct maker *m, smurf_status status, const smurf_error *error)
 {
     struct job *job = m->job;
@@ -212,11 +210,11 @@ static void deliver(struct maker *m, smurf_status status, const smurf_error *err
     if (status) atomic_store(&job->stop, true);
 }
 
-/* Makes the sequences from `from` up to `to`, or fewer where the job is to stop. */
+/* Simulates the sequences from `from` up to `to`, or fewer if the job is to stop. */
 static void run(struct job *job, size_t from, size_t to)
 {
     int threads = smurf_threads(job->config->threads, job->config->sequences);
-    (void)threads; /* where there is no OpenMP */
+    (void)threads; /* without OpenMP */
 #pragma omp parallel num_threads(threads)
     {
         struct maker m;
