@@ -1,5 +1,5 @@
-/* config.c - settings by name: the table, reading, writing, checking. A new setting is a field in config.h and a line
- * here. */
+/* config.c - settings by name: the table, parsing, writing, checking. To add one, add a field to config.h and a line
+   here. */
 #include "model/config.h"
 
 #include "model/model_class.h"
@@ -29,7 +29,7 @@ struct setting {
     enum setting_kind kind;
     size_t at;           /* offset in the config */
     double low, high;    /* of numbers and counts */
-    const char *choices; /* the words there are, of a choice in the order of their numbers */
+    const char *choices; /* allowed words; for a choice, in the order of their numbers */
     const char *about;
 };
 
@@ -165,7 +165,7 @@ static const struct setting *find(const char *name, smurf_error *err)
     return NULL;
 }
 
-/* The number of a word in a list, or -1. */
+/* Index of a word in a list, or -1. */
 static int choice(const char *words, const char *word)
 {
     size_t n = strlen(word);
@@ -189,7 +189,7 @@ static smurf_status wrong(const struct setting *s, const char *value, smurf_erro
                       s->high);
 }
 
-/* Free of the locale, as files must be. */
+/* Independent of the locale, as files must be. */
 static bool parse_number(const struct setting *s, const char *text, const char **end, double *out)
 {
     struct decimal decimal;
@@ -256,7 +256,7 @@ smurf_status smurf_settings_set(smurf_settings *config, const char *name, const 
     }
 }
 
-/* Appends to a text of n bytes, of which *used are; cuts what is too long. */
+/* Appends to a text of n bytes, of which *used are taken; truncates. */
 static void append(char *text, size_t n, size_t *used, const char *more, size_t length)
 {
     for (size_t i = 0; i < length && *used + 1 < n; i++) text[(*used)++] = more[i];
@@ -272,7 +272,7 @@ static void append_number(char *text, size_t n, size_t *used, double x)
         append(text, n, used, "nan", 3);
 }
 
-/* The word of a choice, or the number where there is none for it. */
+/* The word of a choice, or the number if it has none. */
 static void write_choice(const struct setting *s, int number, char *text, size_t n)
 {
     const char *word = s->choices;
@@ -320,7 +320,7 @@ smurf_status smurf_settings_get(const smurf_settings *config, const char *name, 
 
 /* ---- Checking -------------------------------------------------------------------------------- */
 
-/* Whether model, scale, objective and head go together. */
+/* Checks that model, scale, objective and head are compatible. */
 static smurf_status check_model(const smurf_settings *c, smurf_error *err)
 {
     const struct model_class *model = smurf_model_class_named_f32(c->model);
@@ -342,7 +342,7 @@ static smurf_status check_model(const smurf_settings *c, smurf_error *err)
 smurf_status smurf_settings_check(const smurf_settings *given, smurf_error *err)
 {
     smurf_settings c = *given, again = c;
-    for (size_t i = 0; i < SETTINGS; i++) { /* what reads back from its text is in range */
+    for (size_t i = 0; i < SETTINGS; i++) { /* a value is in range if its text reads back */
         char text[512];
         smurf_status status = smurf_settings_get(&c, table[i].name, text, sizeof text, err);
         if (!status) status = smurf_settings_set(&again, table[i].name, text, err);

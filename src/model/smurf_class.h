@@ -10,7 +10,7 @@
 
 #include "model/model_class.h"
 
-/* Names as calls use them. */
+/* Short names; see op.h. */
 #define smurf_loss_memory OP(smurf_loss_memory)
 #define smurf_loss        OP(smurf_loss)
 

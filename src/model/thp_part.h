@@ -16,7 +16,7 @@
 #include "model/model_class.h"
 #include "op/thp_head.h"
 
-/* Names as calls use them. */
+/* Short names; see op.h. */
 #define thp_part_params   OP(thp_part_params)
 #define thp_pass_take     OP(thp_pass_take)
 #define thp_pass_forward  OP(thp_pass_forward)

@@ -6,7 +6,7 @@
 
 #include "op/op.h"
 
-/* Names as calls use them. */
+/* Short names; see op.h. */
 #define activation_forward  OP(activation_forward)
 #define activation_backward OP(activation_backward)
 

@@ -11,7 +11,7 @@
 
 #include "op/op.h"
 
-/* Names as calls use them. */
+/* Short names; see op.h. */
 #define attention_scratch  OP(attention_scratch)
 #define attention_forward  OP(attention_forward)
 #define attention_backward OP(attention_backward)

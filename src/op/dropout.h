@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* Names as calls use them. */
+/* Short names; see op.h. */
 #define dropout_factors OP(dropout_factors)
 #define dropout_tile    OP(dropout_tile)
 

@@ -6,7 +6,7 @@
 
 #include "op/op.h"
 
-/* Names as calls use them. */
+/* Short names; see op.h. */
 #define temporal_forward     OP(temporal_forward)
 #define temporal_period      OP(temporal_period)
 #define embed_forward        OP(embed_forward)

@@ -16,7 +16,7 @@
 
 #include "op/op.h"
 
-/* Names as calls use them. */
+/* Short names; see op.h. */
 #define gap_head_forward  OP(gap_head_forward)
 #define gap_head_backward OP(gap_head_backward)
 

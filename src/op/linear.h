@@ -8,7 +8,7 @@
 
 #include "op/op.h"
 
-/* Names as calls use them. */
+/* Short names; see op.h. */
 #define linear_forward  OP(linear_forward)
 #define linear_row      OP(linear_row)
 #define linear_backward OP(linear_backward)

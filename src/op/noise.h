@@ -6,7 +6,7 @@
 
 #include "op/op.h"
 
-/* Names as calls use them. */
+/* Short names; see op.h. */
 #define noise_normal OP(noise_normal)
 
 /* Maximum n of one call. */

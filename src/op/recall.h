@@ -12,7 +12,7 @@
 
 #include "op/op.h"
 
-/* Names as calls use them. */
+/* Short names; see op.h. */
 #define recall_store  OP(recall_store)
 #define recall_attend OP(recall_attend)
 

@@ -14,7 +14,7 @@
 
 #include "op/intensity.h"
 
-/* Names as calls use them. */
+/* Short names; see op.h. */
 #define thp_integral    OP(thp_integral)
 #define thp_total       OP(thp_total)
 #define thp_total_slope OP(thp_total_slope)

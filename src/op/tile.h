@@ -10,7 +10,7 @@
 
 #include "op/op.h"
 
-/* Names as calls use them. */
+/* Short names; see op.h. */
 #define tile_scores  OP(tile_scores)
 #define tile_rows    OP(tile_rows)
 #define tile_columns OP(tile_columns)

@@ -11,7 +11,7 @@
 
 #include "op/op.h"
 
-/* Names as calls use them. */
+/* Short names; see op.h. */
 #define type_head_forward  OP(type_head_forward)
 #define type_head_units    OP(type_head_units)
 #define type_head_loss     OP(type_head_loss)
