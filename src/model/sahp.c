@@ -504,8 +504,8 @@ static void law_lambda(size_t n, double *restrict u, double *restrict u1)
     }
 }
 
-/* lambda_k of `types` types from k0 on, at n points, a multiple of 8. u, u1: in `room`; u1: slopes, or zeros if not
-   needed. */
+/* lambda_k of `types` types from k0 on, at n points, a multiple of 8, in r->u; slopes in r->u1, or zeros if not needed.
+ */
 static void law_part(const struct model_law *l, size_t k0, size_t types, const double *tau, size_t n, bool slopes,
                      struct law_room *r)
 {
