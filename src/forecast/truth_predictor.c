@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-static const double cut_at = 27; /* in units of the compensator: 2e-12 is left */
+static const double cut_at = 27; /* compensator at the cut: 2e-12 is left */
 
 struct truth_workspace {
     struct history *history;
