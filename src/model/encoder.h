@@ -71,7 +71,7 @@ void encoder_backward(const struct op_run *run, const struct encoder_shape *shap
                       const real *slab, const struct encoder_input *input, real *memory, real *dh, real *grad);
 
 /* The layers alone, for models with another input: x (n x width) is used as it is, and z(t) is not added. Only rows and
-   n of the input are used, and only the layers of the parameters. */
+   n of the input, and the layers' parameters, are used. */
 const real *layers_forward(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
                            const real *slab, const struct encoder_input *input, const real *x, real *memory);
 /* Returns the gradient of x, in `memory` or in place of dh. */

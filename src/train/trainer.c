@@ -154,7 +154,7 @@ static smurf_status make_frame(smurf_model **out, const smurf_settings *config, 
     return SMURF_OK;
 }
 
-/* ---- Making one ------------------------------------------------------------------------------ */
+/* ---- Creation -------------------------------------------------------------------------------- */
 
 static smurf_status make_feeds(smurf_trainer *t, const smurf_data *train, const smurf_data *dev, smurf_error *err)
 {
