@@ -1,8 +1,8 @@
 /*
- * answer.c - all that one wants to know about the next event, in one call.
+ * answer.c - everything about the next event in one call.
  *
- * Given silence, the law counts from the last event and answers from now: what comes next is never before now, whatever
- * rounding does.
+ * Given silence, the law counts from the last event but answers count from now: the next event is never before now,
+ * whatever the rounding.
  */
 #include "forecast/answer.h"
 
@@ -68,18 +68,18 @@ smurf_status smurf_question_take(smurf_question *out, const smurf_question *give
 
 /* ---- Room ------------------------------------------------------------------------------------ */
 
-/* A type and its probability, to be sorted. */
+/* A type and its probability, for sorting. */
 struct ranked {
     double share;
     uint32_t type;
 };
 
-/* The public part comes first. The arrays it points to lie behind, in `room`. */
+/* The public part comes first. The arrays it points to follow in `room`. */
 struct answer {
     smurf_answer public;
     smurf_interval *interval, *conformal, *next_interval;
     double *within, *next_within;
-    double *share; /* of the types that are named */
+    double *share; /* of the named types */
     uint32_t *type;
     double *all;           /* (types of the model) */
     struct ranked *ranked; /* likewise */
@@ -94,7 +94,7 @@ void smurf_answer_free(smurf_answer *answer)
     free(a);
 }
 
-/* Everything is a multiple of 8 bytes but the types, which come last. */
+/* All sizes are multiples of 8 bytes except that of the types, which come last. */
 static void *carve(char **at, size_t n, size_t size)
 {
     void *here = *at;
@@ -146,7 +146,8 @@ static int smaller_first(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* Of sorted draws, some of which may be infinite: the least x with that share of them at or below it. */
+/* Quantile of sorted draws, some of which may be infinite: the smallest x with at least that share of draws at or below
+   it. */
 static double quantile_of(const double *x, size_t n, double level)
 {
     size_t i = (size_t)ceil(level * (double)n);
@@ -160,7 +161,8 @@ static void ends_of(const smurf_question *q, size_t i, double out[2])
     out[1] = q->one_sided ? q->level[i] : 1 - out[0];
 }
 
-/* When the type came in each path, sorted; INFINITY where it did not. Returns in how many it did. */
+/* Time of the type's first event in each path, sorted; INFINITY if it does not occur. Returns the number of paths in
+   which it does. */
 static size_t arrivals(const smurf_futures *futures, uint32_t wanted, double since, double *first)
 {
     size_t n = smurf_futures_paths(futures), seen = 0;
@@ -176,7 +178,7 @@ static size_t arrivals(const smurf_futures *futures, uint32_t wanted, double sin
     return seen;
 }
 
-/* By futures that end with the first event of the type. */
+/* From futures that end with the first event of the type. */
 static smurf_status ask_next(struct answer *a, smurf_forecast *f, const smurf_question *q, double since,
                              smurf_error *err)
 {
@@ -216,7 +218,7 @@ static smurf_status ask_next(struct answer *a, smurf_forecast *f, const smurf_qu
 
 /* ---- Asking ---------------------------------------------------------------------------------- */
 
-/* Most probable first; of equal ones that with the lower number. */
+/* Most probable first; ties by lower number. */
 static int likely_first(const void *left, const void *right)
 {
     const struct ranked *a = left, *b = right;
@@ -272,7 +274,7 @@ static smurf_status ask_all(struct answer *a, smurf_forecast *f, const smurf_que
     return status;
 }
 
-/* An empty history has no conformal intervals, and no futures to draw. */
+/* An empty history has no conformal intervals and no futures. */
 static void leave_open(struct answer *a, const smurf_question *q)
 {
     a->public.next_median = a->public.next_seen = NAN;
@@ -283,7 +285,7 @@ static void leave_open(struct answer *a, const smurf_question *q)
     for (size_t i = 0; i < q->horizons; i++) a->next_within[i] = NAN;
 }
 
-/* Where the answer counts from, and the silence until then. */
+/* The time that the answer counts from, and the silence until then. */
 static smurf_status place(smurf_answer *a, const smurf_forecast *f, const smurf_question *q, double *since,
                           smurf_error *err)
 {

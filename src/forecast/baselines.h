@@ -1,6 +1,5 @@
 /*
- * baselines.h - what anyone could say without a model, from train: the naive laws, the usual successor of a type, the
- * mean gap.
+ * baselines.h - baselines that need only train: the naive laws, the most frequent successor of a type, the mean gap.
  */
 #ifndef SMURF_FORECAST_BASELINES_H
 #define SMURF_FORECAST_BASELINES_H
@@ -15,7 +14,7 @@ struct baselines {
     double mean_gap; /* NaN without train */
 };
 
-/* train may be NULL: then there are none. To be released also after a failure. */
+/* train may be NULL: then there are no baselines. Release even after a failure. */
 smurf_status smurf_baselines_init(struct baselines *out, const smurf_data *train, smurf_error *err);
 void smurf_baselines_release(struct baselines *baselines);
 

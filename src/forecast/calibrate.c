@@ -1,12 +1,12 @@
 /*
- * calibrate.c - fits a model's recalibration and conformal levels on data that training has not seen.
+ * calibrate.c - fits a model's recalibration and conformal levels on data not used in training.
  *
- * The PIT of every scored gap under the raw law gives the map of levels (wrap.h), in two steps. The train gaps, of
- * which there are many, tell what the shape of the learned laws cannot follow: their map is where one starts, provided
- * that it brings the levels of the unseen gaps nearer to uniform than no map does. The unseen gaps then tell what is
- * left, as far as it is more than chance. What the map is worth is measured by cross-fitting: sequences are dealt into
- * two halves, and each half is judged by the map of the other. Conformal levels are those of one random gap of each
- * unseen sequence, under the raw law, which knows nothing of them (conformal.h).
+ * The PIT of every scored gap under the raw law gives the map of levels (wrap.h), in two steps. The many train gaps
+ * show what the shape of the learned laws cannot fit: their map is the starting point, provided it brings the levels of
+ * the unseen gaps closer to uniform than no map does. The unseen gaps then correct the rest, as far as it exceeds
+ * chance. The benefit of the map is measured by cross-fitting: sequences are split into two halves, and each half is
+ * judged by the other's map. Conformal levels are those of one random gap per unseen sequence, under the raw law, which
+ * is independent of them (conformal.h).
  */
 #include "forecast/model_predictor.h"
 
@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Random numbers of this file. */
+/* Random streams of this file. */
 enum { STREAM_PIT = 0x706974, STREAM_PICK = 0x7069636b };
 
 struct work {
@@ -31,13 +31,13 @@ struct work {
     int threads;
     size_t *offset;               /* (sequences + 1): first gap of each */
     double *pit, *level;          /* (gaps): drawn within the tick; F(gap) itself */
-    double *crps[2];              /* (gaps): raw, and by the map of the other half */
+    double *crps[2];              /* (gaps): raw, and under the other half's map */
     struct recalibration half[2]; /* fitted on sequences of that parity */
     struct recalibration start;   /* the map of the train gaps, or none */
-    bool levels_only;             /* no CRPS is wanted */
+    bool levels_only;             /* compute no CRPS */
     bool failed;
     struct stop *stop;
-    atomic_size_t *done; /* gaps, of all passes */
+    atomic_size_t *done; /* gaps done, over all passes */
 };
 
 static double draw(const struct work *w, uint64_t stream, uint64_t i)
@@ -47,7 +47,7 @@ static double draw(const struct work *w, uint64_t stream, uint64_t i)
     return smurf_random_unit((uint64_t)word[0] << 32 | word[1]);
 }
 
-/* One sequence: levels and CRPS of the raw law, or the CRPS under the other half's map. */
+/* One sequence: levels and CRPS under the raw law, or CRPS under the other half's map. */
 static void measure(struct work *w, const struct predictor *p, void *workspace, size_t s, int mapped)
 {
     const smurf_sequence *q = &w->data->sequence[s];
@@ -130,7 +130,7 @@ static void compose(const struct recalibration *outer, const struct recalibratio
     if (!smurf_recalibration_set(out, level)) *out = *inner;
 }
 
-/* The map of the sequences of one parity (2: of all), on top of the one to start from. */
+/* Fits the map of the sequences of one parity (2: all), on top of the starting map. */
 static void fit(const struct work *w, size_t parity, double *room, struct recalibration *map)
 {
     struct recalibration rest;
@@ -158,7 +158,7 @@ static smurf_status cross_fit(struct work *w, double *room, smurf_calibration *o
     return SMURF_OK;
 }
 
-/* One gap of each sequence. Returns how many. */
+/* Picks one gap per sequence. Returns their number. */
 static size_t pick(const struct work *w, double *out)
 {
     size_t n = 0;
@@ -175,7 +175,7 @@ static void release(struct work *w)
     free(w->offset), free(w->pit), free(w->level), free(w->crps[0]), free(w->crps[1]);
 }
 
-/* stride: of the sequences, every so-manieth has its gaps looked at. */
+/* stride: only every stride-th sequence is used. */
 static smurf_status begin(struct work *w, size_t stride, smurf_error *err)
 {
     size_t n = 0, sequences = w->data->sequences;
@@ -195,7 +195,7 @@ static smurf_status begin(struct work *w, size_t stride, smurf_error *err)
     return SMURF_OK;
 }
 
-/* Sets the map to start from, if that of train serves the unseen gaps better than none. */
+/* Sets the starting map to that of train if it suits the unseen gaps better than none. */
 static smurf_status start_from_train(struct work *w, const smurf_data *train, double *room, smurf_error *err)
 {
     enum { GAPS_MOST = 300000 };

@@ -1,4 +1,4 @@
-/* evaluate.c - see evaluate.h; and the public face of an evaluation. */
+/* evaluate.c - see evaluate.h; and the public functions of an evaluation. */
 #include "forecast/evaluate.h"
 
 #include "base/sized.h"

@@ -1,6 +1,6 @@
 /*
- * evaluate_model.c - evaluation of a model. Draws of a sampler start between the 5% and 95% quantiles of the train
- * gaps, walk on the law's axis and are mapped back to the user's unit.
+ * evaluate_model.c - evaluation of a model. A sampler's draws start between the 5% and 95% quantiles of the train gaps,
+ * walk on the law's axis and are mapped back to the user's unit.
  */
 #include "forecast/evaluate.h"
 
@@ -35,7 +35,7 @@ static bool draw(void *context, const struct predictor *p, void *workspace, size
     return true;
 }
 
-/* out->sampler is set. */
+/* out->sampler must be set. */
 static smurf_status set_drawing(struct drawing *out, const smurf_model *m, const smurf_eval_config *c, smurf_error *err)
 {
     if (!out->sampler->draw) return SMURF_OK;
@@ -56,7 +56,7 @@ static smurf_status set_drawing(struct drawing *out, const smurf_model *m, const
     return SMURF_OK;
 }
 
-/* ---- Words for the report ---------------------------------------------------------------------- */
+/* ---- Text for the report ----------------------------------------------------------------------- */
 
 static smurf_status describe(struct evaluation *e, const smurf_model *m, const smurf_data *data, smurf_error *err)
 {
@@ -96,7 +96,7 @@ smurf_status smurf_evaluate(smurf_evaluation **out, const smurf_model *m, const 
     if (!status) status = set_drawing(&drawing, m, &c, err);
     if (status) return status;
     bool mapped = c.recalibrate && m->notes.calibration.recalibrated, walks = drawing.sampler->draw;
-    smurf_model plain = *m; /* without its map, where that is not wanted */
+    smurf_model plain = *m; /* without its recalibration map, if not wanted */
     if (!mapped) plain.notes.calibration.recalibrated = 0;
     struct evaluation_plan plan = {.model = smurf_model_predictor(&plain),
                                    .has_map = mapped,

@@ -1,4 +1,4 @@
-/* evaluate_process.c - evaluation of laws that need no training: the truth of a simulation, and the naive laws alone.
+/* evaluate_process.c - evaluation of laws without training: the true process of a simulation, and the naive laws alone.
  */
 #include "forecast/evaluate.h"
 
@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* An unknown start is taken for 0: most files do not tell it. */
+/* An unknown start counts as 0: most files do not give it. */
 static smurf_status check_sequence(const smurf_sequence *s, uint32_t types, smurf_error *err)
 {
     double before = 0;

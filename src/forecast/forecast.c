@@ -1,7 +1,7 @@
 /*
- * forecast.c - see forecast.h: appending events, and answers about the next one.
+ * forecast.c - see forecast.h: appending events, and queries about the next one.
  *
- * An empty history has no law of the model's: then the quantiles of the train gaps stand in, and the types are equally
+ * The model has no law for an empty history: the quantiles of the train gaps are used instead, and types are equally
  * likely.
  */
 #include "forecast/forecast.h"
@@ -17,7 +17,7 @@
 
 enum { STREAM_SAMPLE = 0x73616d70 };
 
-/* ---- Making one ------------------------------------------------------------------------------ */
+/* ---- Creation --------------------------------------------------------------------------------- */
 
 void smurf_forecast_free(smurf_forecast *f)
 {
@@ -28,7 +28,7 @@ void smurf_forecast_free(smurf_forecast *f)
     free(f);
 }
 
-/* Events that a window can hold. */
+/* Maximum number of events in a window. */
 static size_t window_room(const smurf_model *model)
 {
     return model->config.context + smurf_window_events(model->config.context) + 1;
@@ -71,7 +71,7 @@ void smurf_forecast_rest(smurf_forecast *f)
     f->ready = false;
 }
 
-/* The workspace is there again. */
+/* Recreates the workspace if it was released. */
 static smurf_status wake(smurf_forecast *f, smurf_error *err)
 {
     return f->workspace.model ? SMURF_OK : smurf_law_workspace_init(&f->workspace, f->model, err);
@@ -89,7 +89,7 @@ size_t smurf_forecast_events(const smurf_forecast *f)
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
-/* The coefficients are those of an event at `last`. */
+/* Takes in the coefficients of an event at `last`. */
 static void take_in(smurf_forecast *f, double last)
 {
     f->last = last;
@@ -97,7 +97,7 @@ static void take_in(smurf_forecast *f, double last)
     f->ready = false;
 }
 
-/* Room for n events of a window. */
+/* Makes room for n events of a window. */
 static smurf_status make_room(smurf_forecast *f, size_t n, smurf_error *err)
 {
     if (n <= f->room) return SMURF_OK;
@@ -111,7 +111,7 @@ static smurf_status make_room(smurf_forecast *f, size_t n, smurf_error *err)
     return SMURF_OK;
 }
 
-/* Reads the events of a window at once: one pass of the encoder. */
+/* Reads the events of a window in one pass of the encoder. */
 static smurf_status fill(smurf_forecast *f, const double *time, const uint32_t *type, size_t n, smurf_error *err)
 {
     const smurf_sequence window = {.time = time, .type = type, .length = n, .origin = f->origin};
@@ -132,7 +132,7 @@ static smurf_status fill(smurf_forecast *f, const double *time, const uint32_t *
     return status;
 }
 
-/* The window that the next event would lie in is another: begin it with what it shares with the one before. */
+/* The next event starts a new window, which begins with the events it shares with the current one. */
 static smurf_status next_window(smurf_forecast *f, double time, uint32_t type, smurf_error *err)
 {
     size_t start = smurf_window_start(f->model->config.context, f->events), shared = f->events - start;
@@ -146,7 +146,7 @@ static smurf_status next_window(smurf_forecast *f, double time, uint32_t type, s
     return fill(f, f->time, f->type, shared + 1, err);
 }
 
-/* One more event in the same window. */
+/* Appends an event to the same window. */
 static smurf_status same_window(smurf_forecast *f, double time, uint32_t type, smurf_error *err)
 {
     const double near[2] = {f->last, time}, far[2] = {f->first, time};
@@ -290,7 +290,7 @@ smurf_status smurf_forecast_check(smurf_forecast *f, smurf_error *err)
     return SMURF_OK;
 }
 
-/* Answers must be numbers; infinite ones only where the caller says so. */
+/* Answers must be numbers; infinite only if the caller allows it. */
 static smurf_status check_answer(const smurf_forecast *f, const double *x, size_t n, const char *what, smurf_error *err)
 {
     for (size_t i = 0; i < n; i++)
@@ -371,7 +371,7 @@ static void equal_shares(const smurf_forecast *f, double *share)
     for (uint32_t k = 0; k < f->model->types; k++) share[k] = 1.0 / f->model->types;
 }
 
-/* The mean over the law, at the middles of LEVELS equal parts of its mass. */
+/* Mean over the law, at the midpoints of LEVELS equal parts of its mass. */
 static void type_shares(smurf_forecast *f, const struct dist *dist, double *out)
 {
     enum { LEVELS = 32 };

@@ -1,8 +1,8 @@
 /*
- * futures.c - futures many steps ahead: gaps drawn from the law, types at them, and on from there.
+ * futures.c - futures many steps ahead: draws a gap from the law, a type given the gap, and continues.
  *
- * Path i draws from stream i of the seed alone, so that results do not depend on threads. Each thread has a forecast of
- * its own, whose keys and values are set back to those of the history before each path.
+ * Path i draws only from stream i of the seed, so results do not depend on threads. Each thread has its own forecast,
+ * which is reset to the history before each path.
  */
 #include "forecast/forecast.h"
 
@@ -18,10 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A path that gets so long is taken for one that never ends. */
+/* A path of this length is assumed never to end. */
 enum { EVENTS_MOST = 1000000 };
-
-/* OpenMP ends the program where the system refuses a thread; more would not help anyway. */
 
 struct path {
     size_t n, room;
@@ -135,7 +133,7 @@ static smurf_status check(const smurf_forecast *f, const smurf_futures_config *c
     return SMURF_OK;
 }
 
-/* What one thread works with. */
+/* State of one thread. */
 struct worker {
     smurf_forecast *forecast;
     double *share; /* (types) */
@@ -143,7 +141,7 @@ struct worker {
     smurf_error err;
 };
 
-/* Paths in blocks, so that the entering thread can tell how far it is. */
+/* Runs paths in blocks, so that the calling thread can report progress. */
 static smurf_status run_block(const smurf_forecast *base, const smurf_futures_config *c, int threads,
                               struct worker *worker, struct stop *stop, smurf_futures *out, size_t from, size_t to,
                               smurf_error *err)

@@ -1,10 +1,11 @@
 /*
  * many.c - forecasts for many sequences, on several threads, answered in order.
  *
- * Work goes in blocks of a few answers per thread, so that memory is bounded and answers come as they are made. Asked
- * at the end of each sequence, a thread reads the sequence and answers. Asked after every N-th event, the calling
- * thread appends events, which is cheap, and hands the law of each asked event to the threads. Futures, for the next of
- * a type, have threads of their own, and are asked one at a time. None of this shows in the results.
+ * Work is done in blocks of a few answers per thread, so that memory is bounded and answers arrive as they are
+ * computed. For answers at the end of each sequence, a thread reads the sequence and answers. For answers after every
+ * N-th event, the calling thread appends events, which is cheap, and hands the law of each queried event to the
+ * threads. Futures, for the next event of a type, have their own threads and are computed one at a time. None of this
+ * affects the results.
  */
 #include "forecast/answer.h"
 
@@ -19,11 +20,11 @@
 
 enum { ANSWERS_PER_THREAD = 8, APPENDS_MOST = 4096 };
 
-/* One answer in the making. */
+/* One answer in progress. */
 struct slot {
     size_t sequence;
     smurf_answer *answer;
-    smurf_forecast *forecast; /* where it is asked after every N-th event */
+    smurf_forecast *forecast; /* used for answers after every N-th event */
     smurf_status status;
     smurf_error err;
 };
@@ -37,7 +38,7 @@ struct many {
     smurf_forecast **forecast; /* (threads) */
     struct slot *slot;         /* (slots) */
     size_t slots;
-    size_t at, event; /* what comes next: the at-th of the chosen sequences, its event */
+    size_t at, event; /* position: the at-th of the chosen sequences, and its event */
     struct progress progress;
 };
 
@@ -105,7 +106,7 @@ static smurf_status make(struct many *m, smurf_error *err)
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
-/* The next sequences; returns how many. */
+/* Takes the next sequences; returns their number. */
 static size_t take_sequences(struct many *m)
 {
     size_t n = 0;
@@ -113,8 +114,8 @@ static size_t take_sequences(struct many *m)
     return n;
 }
 
-/* Appends events until all slots have a law, or for so long that the caller should hear of it. *n laws were handed out;
-   those are good also after a failure, which is about m->at. */
+/* Appends events until all slots have a law, or until it is time to report progress. *n laws were handed out; they are
+   valid even after a failure, which concerns m->at. */
 static smurf_status take_events(struct many *m, size_t *n, smurf_error *err)
 {
     smurf_forecast *f = m->forecast[0];
@@ -130,7 +131,7 @@ static smurf_status take_events(struct many *m, size_t *n, smurf_error *err)
             struct slot *slot = &m->slot[(*n)++];
             slot->sequence = sequence_at(m, m->at);
             if (slot->forecast) smurf_forecast_copy_law(slot->forecast, f);
-            if (*n == m->slots) return SMURF_OK; /* before f moves on */
+            if (*n == m->slots) return SMURF_OK; /* before f advances */
         }
     }
     return SMURF_OK;

@@ -37,7 +37,7 @@ void smurf_law_workspace_release(struct law_workspace *workspace)
     *workspace = (struct law_workspace){0};
 }
 
-/* What is asked when coefficients are not finite: all answers are NaN. */
+/* Used when coefficients are not finite: all values are NaN. */
 static void no_number(const void *self, const double *in, double *out, size_t n)
 {
     (void)self, (void)in;
@@ -81,7 +81,7 @@ struct dist smurf_law_workspace_dist(struct law_workspace *workspace, int raw)
     return smurf_recalibrated(&workspace->recalibrated, dist, &m->notes.map);
 }
 
-/* Gaps before or beyond what the law knows have the types of its ends. */
+/* Gaps outside the law's range have the types of its ends. */
 void smurf_law_workspace_types(struct law_workspace *workspace, const double *gap, double *out, size_t n)
 {
     const smurf_model *m = workspace->model;
@@ -115,12 +115,12 @@ struct model_workspace {
     double *time;
     float *gap, *memory;
     float *c;        /* coefficients of all events */
-    size_t *offset;  /* (windows + 1): where windows begin in the arrays above */
-    size_t *seen_at; /* (events): where the law of each event lies */
-    size_t row;      /* whose law is set; SIZE_MAX: none */
+    size_t *offset;  /* (windows + 1): starts of the windows in the arrays above */
+    size_t *seen_at; /* (events): position of each event's law */
+    size_t row;      /* row whose law is set; SIZE_MAX: none */
 };
 
-/* Windows of a sequence, and the events of all of them together: those at their beginnings are in two. */
+/* Number of windows of a sequence. Events at the beginning of a window are in two. */
 static size_t windows_of(const smurf_model *m, size_t events)
 {
     return m->config.context ? events / smurf_window_events(m->config.context) + 1 : 1;
@@ -157,8 +157,7 @@ static void *workspace_new(const void *self, size_t events, struct stop *stop)
     return NULL;
 }
 
-/* One window: the events from `start` on, of which those from `first` on have their laws here. Returns where it ends.
- */
+/* One window: the events from `start` on; those from `first` on have their laws here. Returns its end. */
 static size_t lay_window(const smurf_model *m, struct model_workspace *d, const smurf_sequence *s, size_t start,
                          size_t first, size_t end, size_t at)
 {

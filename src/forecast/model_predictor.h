@@ -3,7 +3,7 @@
  *
  *     events -> encoder -> coefficients -> law on its axis -> exact -> tweedie -> scaled -> recalibrated
  *
- * Whether the mass beyond the table is kept, and noise is taken off again (wrap.h), is up to the objective.
+ * The objective decides whether the mass beyond the table is kept and whether noise is removed (wrap.h).
  */
 #ifndef SMURF_FORECAST_MODEL_PREDICTOR_H
 #define SMURF_FORECAST_MODEL_PREDICTOR_H
@@ -12,22 +12,22 @@
 #include "model/model_class.h"
 #include "model/model_file.h"
 
-/* The predictor of a model, which must outlive it. */
+/* The predictor of a model. The model must outlive it. */
 struct predictor smurf_model_predictor(const smurf_model *model);
 
-/* The noise that a law was trained with, to be taken off again; 0: none. */
+/* The noise that a law was trained with, to be removed again; 0: none. */
 double smurf_model_noise(const smurf_settings *settings);
 
-/* What turns the coefficients of one event into its law and distribution; one for each thread. */
+/* Turns the coefficients of one event into its law and distribution; one per thread. */
 struct law_workspace {
     const smurf_model *model;
-    double sigma; /* noise to take off; 0: none */
+    double sigma; /* noise to remove; 0: none */
     enum exact_mass mass;
     struct law law;
     void *memory; /* of the law */
     struct exact exact;
-    bool built;  /* exact is that of the law */
-    bool finite; /* the coefficients are */
+    bool built;  /* `exact` is that of the current law */
+    bool finite; /* the coefficients are finite */
     struct scaled scaled;
     struct recalibrated recalibrated;
     double *type_room; /* (type_rows x types) */
@@ -36,8 +36,9 @@ struct law_workspace {
 
 smurf_status smurf_law_workspace_init(struct law_workspace *workspace, const smurf_model *model, smurf_error *err);
 void smurf_law_workspace_release(struct law_workspace *workspace);
-/* The law of one event's coefficients, which must stay; then its distribution in the user's unit, raw or recalibrated;
-   then types at gaps in the user's unit. False: the coefficients are not finite, and answers are NaN. */
+/* Sets the law of one event's coefficients, which must stay valid; then its distribution in the user's unit, raw or
+   recalibrated; then types at gaps in the user's unit. False: the coefficients are not finite, and all values are NaN.
+   */
 bool smurf_law_workspace_set(struct law_workspace *workspace, const float *c);
 struct dist smurf_law_workspace_dist(struct law_workspace *workspace, int raw);
 void smurf_law_workspace_types(struct law_workspace *workspace, const double *gap, double *out, size_t n);

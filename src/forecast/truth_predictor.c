@@ -3,7 +3,7 @@
  *
  *     events -> history of the process -> its law -> exact, from the compensator -> scaled
  *
- * The law has no end: it is cut where a share of exp(-CUT) is left, which the wrapper of the time scale gives a tail.
+ * The law is unbounded: it is cut where a share of exp(-cut_at) is left, and the time scale wrapper adds a tail.
  */
 #include "forecast/truth_predictor.h"
 
@@ -12,13 +12,13 @@
 
 #include <stdlib.h>
 
-static const double cut_at = 27; /* compensator: 2e-12 is left */
+static const double cut_at = 27; /* compensator at the cut: 2e-12 is left */
 
 struct truth_workspace {
     struct history *history;
     const smurf_sequence *sequence;
-    size_t seen;  /* events that the history has taken in */
-    size_t built; /* events of the law in the table; 0: none */
+    size_t seen;  /* events that the history holds */
+    size_t built; /* number of events of the law in the table; 0: none */
     struct exact exact;
     struct scaled scaled;
     smurf_scale scale;
@@ -55,7 +55,7 @@ static void read_sequence(const void *self, void *workspace, const smurf_sequenc
     smurf_history_restart(d->history);
 }
 
-/* Where next to nothing of the law is left. */
+/* Where the law has almost no mass left. */
 static double end_of(const struct law *law)
 {
     double end = 1, there;
@@ -98,7 +98,7 @@ static struct dist dist_of(const void *self, void *workspace, size_t row, int ra
     return smurf_scaled(&d->scaled, &d->exact, &d->scale);
 }
 
-/* Shares of the intensities; where there are none any type is as good as another. */
+/* Shares of the intensities; uniform if all are zero. */
 static void types_of(const void *self, void *workspace, size_t row, const double *gap, double *out, size_t n)
 {
     (void)self;

@@ -1,5 +1,5 @@
 /*
- * batch.h - what a step of training works on: events, the gaps to be predicted, and the sums that come out.
+ * batch.h - input and output of a training step: events, the gaps to predict, and the resulting sums.
  */
 #ifndef SMURF_MODEL_BATCH_H
 #define SMURF_MODEL_BATCH_H
@@ -11,12 +11,12 @@
 
 /* One predicted gap. */
 struct target {
-    size_t row;   /* of the batch: the law is that of this row */
+    size_t row;   /* row of the batch whose law predicts the gap */
     double gap;   /* on the law's axis */
-    double limit; /* the end of observation on the same axis, seen from the same event; NaN: unknown */
+    double limit; /* end of observation on the same axis, counted from the same event; NaN: unknown */
     uint32_t type;
-    bool censored; /* nothing came until `gap`, the end of observation: no type */
-    uint64_t id;   /* of the event in its data set: its noise does not depend on the batch it is in */
+    bool censored; /* no event until `gap`, the end of observation: no type */
+    uint64_t id;   /* number of the event in its data set: its noise does not depend on the batch */
 };
 
 struct batch {
@@ -28,7 +28,7 @@ struct batch {
 /* Sums over the targets of a batch. */
 struct loss {
     double time, type;  /* objective (without alpha); cross-entropy */
-    double right;       /* types predicted right, at the points of the type loss */
+    double right;       /* types predicted correctly, at the points of the type loss */
     size_t gaps, typed; /* targets; those with a type */
 };
 
@@ -41,8 +41,8 @@ static inline void loss_add(struct loss *sum, const struct loss *part)
     sum->typed += part->typed;
 }
 
-/* Targets are worked off in chunks of at least `least`, which depend on their number only; sums over chunks are added
-   up in order. */
+/* Targets are processed in chunks of at least `least`, which depend on their number only; sums over chunks are added in
+   order. */
 enum { TARGET_CHUNKS = 16 };
 static inline size_t target_chunks(size_t targets, size_t least)
 {

@@ -1,5 +1,5 @@
-/* config.c - settings by name: the table, reading, writing, checking. A new setting is a field in config.h and a line
- * here. */
+/* config.c - settings by name: the table, parsing, writing, checking. To add one, add a field to config.h and a line
+   here. */
 #include "model/config.h"
 
 #include "model/model_class.h"
@@ -29,7 +29,7 @@ struct setting {
     enum setting_kind kind;
     size_t at;           /* offset in the config */
     double low, high;    /* of numbers and counts */
-    const char *choices; /* the words there are, of a choice in the order of their numbers */
+    const char *choices; /* allowed words; for a choice, in the order of their numbers */
     const char *about;
 };
 
@@ -37,43 +37,43 @@ struct setting {
 #define WORD(name) #name " "
 /* clang-format off */
 static const struct setting table[] = {
-    {"model", SETTING_WORD, AT(model), 0, 0, MODELS(WORD), "kind of model, one of: " MODELS(WORD)},
-    {"width", SETTING_COUNT, AT(width), 2, 4096, NULL, "width of the encoder, an even number"},
+    {"model", SETTING_WORD, AT(model), 0, 0, MODELS(WORD), "model class, one of: " MODELS(WORD)},
+    {"width", SETTING_COUNT, AT(width), 2, 4096, NULL, "encoder width, an even number"},
     {"heads", SETTING_COUNT, AT(heads), 1, 256, NULL, "attention heads"},
     {"head-width", SETTING_COUNT, AT(head_width), 1, 128, NULL, "width of an attention head"},
-    {"layers", SETTING_COUNT, AT(layers), 1, 24, NULL, "layers of the encoder"},
-    {"inner", SETTING_COUNT, AT(inner), 1, 65536, NULL, "width of the layers' inner maps"},
-    {"activation", SETTING_CHOICE, AT(relu), 0, 0, "gelu relu", "of the inner maps: gelu or relu"},
-    {"dropout", SETTING_NUMBER, AT(dropout), 0, 0.95, NULL, "share of activations dropped while training"},
-    {"settle", SETTING_NUMBER, AT(settle), 0, 1, NULL, "share of the epochs, at the end, that go without dropout"},
-    {"gap-feature", SETTING_CHOICE, AT(gap_feature), 0, 0, "off on", "show the gap before each event: on or off"},
+    {"layers", SETTING_COUNT, AT(layers), 1, 24, NULL, "encoder layers"},
+    {"inner", SETTING_COUNT, AT(inner), 1, 65536, NULL, "width of the feed-forward layers"},
+    {"activation", SETTING_CHOICE, AT(relu), 0, 0, "gelu relu", "activation of the feed-forward layers: gelu or relu"},
+    {"dropout", SETTING_NUMBER, AT(dropout), 0, 0.95, NULL, "dropout rate in training"},
+    {"settle", SETTING_NUMBER, AT(settle), 0, 1, NULL, "share of the epochs, at the end, run without dropout"},
+    {"gap-feature", SETTING_CHOICE, AT(gap_feature), 0, 0, "off on", "let the encoder see the gap before each event: on or off"},
     {"clock", SETTING_CHOICE, AT(raw_clock), 0, 0, "since-first raw", "time the encoder sees: since-first or raw"},
-    {"context", SETTING_COUNT, AT(context), 0, 1e9, NULL, "events that are looked back at, at least (long sequences are cut into windows); 0: all"},
-    {"head", SETTING_CHOICE, AT(score), 0, 0, "intensity score", "what the head gives: intensity or score"},
+    {"context", SETTING_COUNT, AT(context), 0, 1e9, NULL, "minimum events of look-back (long sequences are cut into windows); 0: all"},
+    {"head", SETTING_CHOICE, AT(score), 0, 0, "intensity score", "output of the head: intensity or score"},
     {"scale", SETTING_CHOICE, AT(scale), 0, 0, "none mean log", "time scale: none, mean or log"},
-    {"objective", SETTING_WORD, AT(objective), 0, 0, OBJECTIVES(WORD), "what is minimised, one of: " OBJECTIVES(WORD)},
-    {"points", SETTING_COUNT, AT(points), 1, 512, NULL, "perturbations of each event (score matching with noise), or draws of the integral (models with a loss of their own)"},
-    {"nodes", SETTING_COUNT, AT(nodes), 2, 256, NULL, "nodes of the quadrature (likelihood)"},
-    {"sigma", SETTING_LIST, AT(sigma), 1e-6, 1e3, NULL, "noise on the scaled axis (score matching with noise); several separated by commas; auto: chosen on dev"},
-    {"noise", SETTING_CHOICE, AT(multiplicative), 0, 0, "additive multiplicative", "additive or multiplicative"},
-    {"gradient", SETTING_CHOICE, AT(stop_gradient), 0, 0, "full stop", "of score matching with noise: full, or stop at lambda'/lambda"},
-    {"alpha", SETTING_NUMBER, AT(alpha), 0, 1e6, NULL, "weight of the objective beside the type loss"},
-    {"smoothing", SETTING_NUMBER, AT(smoothing), 0, 0.99, NULL, "of type labels"},
-    {"type-loss", SETTING_CHOICE, AT(type_at_truth), 0, 0, "perturbed truth", "at the perturbed gaps or at the truth"},
-    {"sampler-steps", SETTING_COUNT, AT(sampler_steps), 1, 1e9, NULL, "steps of Langevin samplers, where draws are asked for"},
-    {"sampler-step", SETTING_NUMBER, AT(sampler_step), 1e-12, 1e3, NULL, "their step size, on the scaled axis"},
-    {"dither", SETTING_NUMBER, AT(dither), 0, 1e300, NULL, "tick to spread gaps within while training; 0: none"},
-    {"batch", SETTING_COUNT, AT(batch), 1, 65536, NULL, "sequences in a step"},
+    {"objective", SETTING_WORD, AT(objective), 0, 0, OBJECTIVES(WORD), "training objective, one of: " OBJECTIVES(WORD)},
+    {"points", SETTING_COUNT, AT(points), 1, 512, NULL, "perturbations per event (denoising score matching), or draws per integral (models with their own loss)"},
+    {"nodes", SETTING_COUNT, AT(nodes), 2, 256, NULL, "quadrature nodes (likelihood)"},
+    {"sigma", SETTING_LIST, AT(sigma), 1e-6, 1e3, NULL, "noise on the scaled axis (denoising score matching), comma-separated if several; auto: chosen on dev"},
+    {"noise", SETTING_CHOICE, AT(multiplicative), 0, 0, "additive multiplicative", "kind of noise: additive or multiplicative"},
+    {"gradient", SETTING_CHOICE, AT(stop_gradient), 0, 0, "full stop", "gradient of denoising score matching: full, or stop at lambda'/lambda"},
+    {"alpha", SETTING_NUMBER, AT(alpha), 0, 1e6, NULL, "weight of the objective relative to the type loss"},
+    {"smoothing", SETTING_NUMBER, AT(smoothing), 0, 0.99, NULL, "label smoothing of types"},
+    {"type-loss", SETTING_CHOICE, AT(type_at_truth), 0, 0, "perturbed truth", "where the type loss is evaluated: perturbed gaps or truth"},
+    {"sampler-steps", SETTING_COUNT, AT(sampler_steps), 1, 1e9, NULL, "steps of Langevin samplers, for evaluation by draws"},
+    {"sampler-step", SETTING_NUMBER, AT(sampler_step), 1e-12, 1e3, NULL, "step size of Langevin samplers, on the scaled axis"},
+    {"dither", SETTING_NUMBER, AT(dither), 0, 1e300, NULL, "tick within which gaps are spread in training; 0: none"},
+    {"batch", SETTING_COUNT, AT(batch), 1, 65536, NULL, "sequences per step"},
     {"rate", SETTING_NUMBER, AT(rate), 0, 10, NULL, "learning rate"},
-    {"schedule", SETTING_CHOICE, AT(schedule), 0, 0, "constant cosine plateau", "of the rate: constant, cosine or plateau"},
-    {"cosine-epochs", SETTING_COUNT, AT(cosine_epochs), 0, 1e6, NULL, "where the cosine ends; 0: at the last epoch"},
-    {"warmup", SETTING_COUNT, AT(warmup), 0, 1e9, NULL, "steps over which the rate rises"},
-    {"clip", SETTING_NUMBER, AT(clip), 0, 1e300, NULL, "largest norm of the gradient; 0: none"},
-    {"average", SETTING_NUMBER, AT(average), 0, 0.99999999, NULL, "decay of the average of the weights; 0: none"},
-    {"epochs", SETTING_COUNT, AT(epochs), 1, 1e6, NULL, "epochs at most"},
-    {"patience", SETTING_COUNT, AT(patience), 0, 1e6, NULL, "epochs without a better dev loss before stopping; 0: never stop"},
-    {"seed", SETTING_SEED, AT(seed), 0, 0, NULL, "seed of everything random"},
-    {"threads", SETTING_THREADS, AT(threads), 0, 1e6, NULL, "threads to use; 0: all cores. Results do not depend on it"},
+    {"schedule", SETTING_CHOICE, AT(schedule), 0, 0, "constant cosine plateau", "learning rate schedule: constant, cosine or plateau"},
+    {"cosine-epochs", SETTING_COUNT, AT(cosine_epochs), 0, 1e6, NULL, "epoch at which the cosine ends; 0: the last"},
+    {"warmup", SETTING_COUNT, AT(warmup), 0, 1e9, NULL, "steps over which the learning rate rises from 0"},
+    {"clip", SETTING_NUMBER, AT(clip), 0, 1e300, NULL, "maximum norm of the gradient; 0: none"},
+    {"average", SETTING_NUMBER, AT(average), 0, 0.99999999, NULL, "decay of the weight average; 0: none"},
+    {"epochs", SETTING_COUNT, AT(epochs), 1, 1e6, NULL, "maximum number of epochs"},
+    {"patience", SETTING_COUNT, AT(patience), 0, 1e6, NULL, "stop after this many epochs without a better dev loss; 0: never"},
+    {"seed", SETTING_SEED, AT(seed), 0, 0, NULL, "random seed"},
+    {"threads", SETTING_THREADS, AT(threads), 0, 1e6, NULL, "threads to use; 0: all cores. Does not affect results"},
 };
 /* clang-format on */
 enum { SETTINGS = sizeof table / sizeof *table };
@@ -165,7 +165,7 @@ static const struct setting *find(const char *name, smurf_error *err)
     return NULL;
 }
 
-/* The number of a word in a list, or -1. */
+/* Index of a word in a list, or -1. */
 static int choice(const char *words, const char *word)
 {
     size_t n = strlen(word);
@@ -189,7 +189,7 @@ static smurf_status wrong(const struct setting *s, const char *value, smurf_erro
                       s->high);
 }
 
-/* Free of the locale, as files must be. */
+/* Independent of the locale, as files must be. */
 static bool parse_number(const struct setting *s, const char *text, const char **end, double *out)
 {
     struct decimal decimal;
@@ -256,7 +256,7 @@ smurf_status smurf_settings_set(smurf_settings *config, const char *name, const 
     }
 }
 
-/* Appends to a text of n bytes, of which *used are; cuts what is too long. */
+/* Appends to a text of n bytes, of which *used are taken; truncates. */
 static void append(char *text, size_t n, size_t *used, const char *more, size_t length)
 {
     for (size_t i = 0; i < length && *used + 1 < n; i++) text[(*used)++] = more[i];
@@ -272,7 +272,7 @@ static void append_number(char *text, size_t n, size_t *used, double x)
         append(text, n, used, "nan", 3);
 }
 
-/* The word of a choice, or the number where there is none for it. */
+/* The word of a choice, or the number if it has none. */
 static void write_choice(const struct setting *s, int number, char *text, size_t n)
 {
     const char *word = s->choices;
@@ -320,7 +320,7 @@ smurf_status smurf_settings_get(const smurf_settings *config, const char *name, 
 
 /* ---- Checking -------------------------------------------------------------------------------- */
 
-/* Whether model, scale, objective and head go together. */
+/* Checks that model, scale, objective and head are compatible. */
 static smurf_status check_model(const smurf_settings *c, smurf_error *err)
 {
     const struct model_class *model = smurf_model_class_named_f32(c->model);
@@ -342,7 +342,7 @@ static smurf_status check_model(const smurf_settings *c, smurf_error *err)
 smurf_status smurf_settings_check(const smurf_settings *given, smurf_error *err)
 {
     smurf_settings c = *given, again = c;
-    for (size_t i = 0; i < SETTINGS; i++) { /* what reads back from its text is in range */
+    for (size_t i = 0; i < SETTINGS; i++) { /* a value is in range if its text reads back */
         char text[512];
         smurf_status status = smurf_settings_get(&c, table[i].name, text, sizeof text, err);
         if (!status) status = smurf_settings_set(&again, table[i].name, text, err);

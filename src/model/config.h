@@ -1,5 +1,5 @@
 /*
- * config.h - the settings of a model and its training as the library sees them. Programs see them by name (smurf.h).
+ * config.h - settings of a model and its training, as the library sees them. Programs use them by name (smurf.h).
  */
 #ifndef SMURF_MODEL_CONFIG_H
 #define SMURF_MODEL_CONFIG_H
@@ -11,51 +11,51 @@
 enum { SMURF_SIGMAS = 8 };
 
 struct smurf_settings {
-    char model[16]; /* name of its class: model_class.h */
+    char model[16]; /* name of its class (model_class.h) */
     /* the encoder */
     size_t width, heads, head_width, layers, inner;
-    int relu; /* 1: ReLU in place of GELU */
+    int relu; /* 1: ReLU instead of GELU */
     double dropout;
-    double settle;   /* share of the epochs, at the end, that go without dropout */
-    int gap_feature; /* 1: events also show the gap before them */
-    int raw_clock;   /* 1: the encoder sees the user's own time, not the time since a sequence's first event */
-    size_t context;  /* events that are looked back at, at least; longer sequences are cut into windows. 0: all */
-    int score;       /* 1: the head is the score itself, with no intensity behind it */
+    double settle;   /* share of the epochs, at the end, run without dropout */
+    int gap_feature; /* 1: the encoder also sees the gap before each event */
+    int raw_clock;   /* 1: the encoder sees the user's own time, not time since the sequence's first event */
+    size_t context;  /* minimum events of look-back; longer sequences are cut into windows. 0: all */
+    int score;       /* 1: the head is the score itself, without an intensity */
     smurf_scale_kind scale;
     /* the objective */
-    char objective[16];         /* a name of OBJECTIVES (objective.h) */
-    size_t points;              /* dsm: perturbations of each event */
-    size_t nodes;               /* mle: nodes of the quadrature */
-    double sigma[SMURF_SIGMAS]; /* dsm: noise, on the scaled axis; unused ones are 0 */
-    int multiplicative;         /* dsm: noise that multiplies */
+    char objective[16];         /* a name from OBJECTIVES (objective.h) */
+    size_t points;              /* dsm: perturbations per event */
+    size_t nodes;               /* mle: quadrature nodes */
+    double sigma[SMURF_SIGMAS]; /* dsm: noise, on the scaled axis; unused entries are 0 */
+    int multiplicative;         /* dsm: multiplicative noise */
     int stop_gradient;          /* dsm: lambda'/lambda is not differentiated */
-    double alpha;               /* weight of the objective beside the type loss */
+    double alpha;               /* weight of the objective relative to the type loss */
     double smoothing;           /* of type labels */
     int type_at_truth;          /* 1: type loss at the observed gap, not at the perturbed ones */
-    size_t sampler_steps;       /* Langevin: steps, and their size on the axis of the law; for evaluation by draws */
+    size_t sampler_steps;       /* Langevin: number and size of steps, on the law's axis; for evaluation by draws */
     double sampler_step;
-    double dither; /* tick to spread gaps within while training; 0: none */
+    double dither; /* tick within which gaps are spread in training; 0: none */
     /* the optimiser */
-    size_t batch; /* sequences in a step */
+    size_t batch; /* sequences per step */
     double rate;
-    int schedule;         /* 0: constant, 1: cosine, 2: halved where dev stops improving */
-    size_t cosine_epochs; /* the cosine reaches 0 here; 0: at the last epoch */
+    int schedule;         /* 0: constant, 1: cosine, 2: halved when the dev loss stops improving */
+    size_t cosine_epochs; /* epoch at which the cosine reaches 0; 0: the last */
     size_t warmup;        /* steps over which the rate rises from 0 */
-    double clip;          /* largest norm of the gradient; 0: none */
-    double average;       /* decay of the average of the weights; 0: none */
+    double clip;          /* maximum norm of the gradient; 0: none */
+    double average;       /* decay of the weight average; 0: none */
     size_t epochs;
     size_t patience; /* stop after this many epochs without a better dev loss; 0: never */
     uint64_t seed;
-    int threads; /* 0: all cores. Results do not depend on it. */
+    int threads; /* 0: all cores. Does not affect results. */
 };
 
 /* The settings of a small general model. */
 void smurf_settings_init(smurf_settings *settings);
-/* Those of a preset; seed and threads stay. On failure nothing changes. */
+/* Settings of a preset; seed and threads are kept. Changes nothing on failure. */
 smurf_status smurf_settings_preset(smurf_settings *settings, const char *name, const smurf_data *train,
                                    smurf_error *err);
-/* Whether a setting belongs to the run alone (threads) or is kept beside the settings (seed): not part of a model's
-   list of settings. */
+/* Whether a setting belongs to the run alone (threads) or is stored separately (seed), and so is not in a model's list
+   of settings. */
 bool smurf_setting_is_of_run(size_t index);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * encoder.c - see encoder.h.
  *
- * Rows are independent of each other in all but attention, so a layer is two parallel loops forward (rows up to the
- * queries, keys and values; attention by sequence and head; then rows again, joined with the next layer's first) and
- * three backward. Rows are cut into chunks that depend on n only. Gradients of weights are sums over all rows: each
- * block of outputs is one product, done by one thread, so every sum has one order.
+ * Rows are independent except in attention, so a layer is two parallel loops forward (rows up to queries, keys and
+ * values; attention by sequence and head; then rows again, fused with the next layer's first part) and three backward.
+ * Rows are divided into chunks that depend on n only. Gradients of weights are sums over all rows: each block of
+ * outputs is one product on one thread, so every sum has a fixed order.
  */
 #include "model/encoder.h"
 
@@ -43,7 +43,7 @@ struct memory {
     real *scratch;                    /* of attention */
 };
 
-/* Returns the reals it takes; with base NULL it only counts. */
+/* Returns the number of reals used; with base NULL it only counts. */
 static size_t lay_out(struct memory *m, const struct encoder_shape *s, size_t n, int threads, real *base)
 {
     size_t d = s->width, hw = s->heads * s->head_width;
@@ -88,7 +88,7 @@ size_t encoder_memory(const struct encoder_shape *shape, size_t n, int threads)
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* What the row-wise parts of a pass need. */
+/* Context of the row-wise parts of a pass. */
 struct pass {
     const struct op_run *run;
     const struct encoder_shape *s;
@@ -99,7 +99,7 @@ struct pass {
     bool timed; /* z is added to the input of every layer */
 };
 
-/* Which tensors are dropped: three to a layer, and attention's weights. */
+/* Dropped tensors: three per layer, and the attention weights. */
 enum drop { DROP_ATTENTION, DROP_OUT, DROP_INNER, DROP_OUTER, DROPS };
 
 static struct op_dropout drop_of(const struct pass *p, size_t layer, enum drop which)
@@ -107,15 +107,15 @@ static struct op_dropout drop_of(const struct pass *p, size_t layer, enum drop w
     return (struct op_dropout){p->run->dropout, layer * DROPS + which};
 }
 
-/* x (r x c, rows apart at ld) times factor (r x c). */
+/* x (r x c, rows ld apart) times factor (r x c). */
 OP_CLONES static void scale_rows(size_t r, size_t c, const real *restrict factor, real *restrict x, size_t ld)
 {
     for (size_t j = 0; j < r; j++)
         for (size_t l = 0; l < c; l++) x[j * ld + l] *= factor[j * c + l];
 }
 
-/* x (rows i0 .. i0+n-1 of a tensor, d wide) times the mask, some rows at a time, and `also` too unless it is NULL. Rows
- * start at multiples of 8 elements of it. */
+/* Multiplies x (rows i0 .. i0+n-1 of a tensor, d wide) by the mask, some rows at a time, and also `also` unless NULL.
+   In the mask, rows start at multiples of 8 elements. */
 static void drop_rows(const struct pass *p, struct op_dropout drop, size_t i0, size_t n, size_t d, real *x, real *also)
 {
     enum { PIECE = ENCODER_FACTORS };
@@ -152,7 +152,7 @@ static void project_rows(const struct pass *p, size_t layer, size_t i0, size_t n
     linear_forward(n, d, hw, in, p->slab + e->value, NULL, a->v + i0 * hw);
 }
 
-/* From attention's output to the layer's, rows i0 .. i0+n-1 of x. */
+/* From the output of attention to that of the layer, for rows i0 .. i0+n-1 of x. */
 static void finish_rows(const struct pass *p, size_t layer, size_t i0, size_t n)
 {
     const struct encoder_layer *e = &p->at->layer[layer];
@@ -186,7 +186,7 @@ static void start_rows(const struct pass *p, const struct encoder_input *input, 
                             p->slab + p->at->gap_c, p->slab + p->at->gap_table, p->m->gap_h + i0 * GAP_UNITS, x);
 }
 
-/* All layers; the first one's input is x, or what becomes of the events where x is NULL. */
+/* Runs all layers; the first one's input is x, or computed from the events if x is NULL. */
 static const real *all_layers(const struct pass *p, const struct encoder_input *input, const real *x)
 {
     const struct encoder_shape *shape = p->s;
@@ -233,7 +233,7 @@ const real *layers_forward(const struct op_run *run, const struct encoder_shape 
 
 /* ---- Backward -------------------------------------------------------------------------------- */
 
-/* From the gradient of the layer's output (dx) to that of attention's output (dout); rows i0 .. i0+n-1. */
+/* From the gradient of the layer's output (dx) to that of attention's output (dout), for rows i0 .. i0+n-1. */
 static void unfinish_rows(const struct pass *p, size_t layer, size_t i0, size_t n)
 {
     const struct encoder_layer *e = &p->at->layer[layer];
@@ -247,7 +247,7 @@ static void unfinish_rows(const struct pass *p, size_t layer, size_t i0, size_t 
     memcpy(dy2, dx1, n * d * sizeof *dy2);
     drop_rows(p, drop_of(p, layer, DROP_OUTER), i0, n, d, dy2, NULL);
     linear_backward(n, inner, d, dy2, p->slab + e->outer, 0, df);
-    /* g is again the input of the outer map. */
+    /* g is recomputed: the input of the outer map. */
     activation_backward(p->s->activation, n * inner, a->f + i0 * inner, df, g);
     drop_rows(p, drop_of(p, layer, DROP_INNER), i0, n, inner, df, g);
     linear_backward(n, d, inner, df, p->slab + e->inner, 1, dx1); /* now the gradient of x1 */
@@ -258,7 +258,7 @@ static void unfinish_rows(const struct pass *p, size_t layer, size_t i0, size_t 
     linear_backward(n, hw, d, dy1, p->slab + e->out, 0, m->dout + i0 * hw);
 }
 
-/* From the gradients of queries, keys and values to that of the layer's input: into dnext. */
+/* From the gradients of queries, keys and values to that of the layer's input, in dnext. */
 static void unproject_rows(const struct pass *p, size_t layer, size_t i0, size_t n, real *dnext)
 {
     const struct encoder_layer *e = &p->at->layer[layer];
@@ -271,7 +271,7 @@ static void unproject_rows(const struct pass *p, size_t layer, size_t i0, size_t
     linear_backward(n, d, hw, m->dv + i0 * hw, p->slab + e->value, 1, dx);
 }
 
-/* One gradient of a linear map, as work to be cut into blocks of outputs. */
+/* Gradient of one linear map, to be divided into blocks of outputs. */
 struct weight_work {
     const real *x, *dy;
     size_t in, out;
@@ -304,7 +304,7 @@ static void norm_gradients(const struct pass *p, size_t layer, int which, real *
         norm_gradient(p->n, p->s->width, NORM_EPS, a->s2, m->dx, grad + e->gain2, grad + e->bias2);
 }
 
-/* All that is summed over rows, and the rows' way to the layer below, side by side: none depends on another. */
+/* All sums over rows, and the gradient of the layer below, in parallel: none depends on another. */
 static void gradients(const struct pass *p, size_t layer, real *grad, real *dnext)
 {
     struct weight_work work[WORKS];
@@ -337,7 +337,7 @@ real *layers_backward(const struct op_run *run, const struct encoder_shape *shap
     const struct pass p = {.run = run, .s = shape, .at = at, .slab = slab, .m = &m, .n = input->n};
     size_t chunks = op_chunks(input->n, CHUNK);
     real *other = m.dx;
-    m.dx = dh; /* the two take turns */
+    m.dx = dh; /* the two buffers alternate */
     for (size_t l = shape->layers; l-- > 0;) {
 #pragma omp parallel for schedule(static) num_threads(run->threads)
         for (size_t c = 0; c < chunks; c++) {

@@ -1,5 +1,5 @@
 /*
- * encoder.h - the Transformer that turns a history into a vector: h_j has seen events 1..j.
+ * encoder.h - the Transformer that encodes a history as a vector: h_j depends on events 1..j.
  *
  *     x = embedding(type) [+ gap feature];   for each layer:
  *         in = x + z(t)
@@ -15,7 +15,7 @@
 #include "op/activation.h"
 #include "op/op.h"
 
-/* Names as calls use them. */
+/* Short names; see op.h. */
 #define encoder_memory   OP(encoder_memory)
 #define encoder_forward  OP(encoder_forward)
 #define encoder_backward OP(encoder_backward)
@@ -23,7 +23,7 @@
 #define layers_backward  OP(layers_backward)
 
 enum { GAP_UNITS = 16, LAYERS_MOST = 24 };
-/* How work is cut: rows of a chunk at least, outputs of a block of a weight's gradient, factors of dropout at once. */
+/* Granularity: least rows per chunk, outputs per block of a weight's gradient, dropout factors generated at once. */
 enum { ENCODER_CHUNK = 36, ENCODER_BLOCK = 32, ENCODER_FACTORS = 2048 };
 #define NORM_EPS 1e-6 /* of both norms */
 
@@ -50,31 +50,31 @@ struct encoder_params {
 /* Adds the encoder's entries to a table. */
 void smurf_encoder_params(const struct encoder_shape *shape, struct params *params, struct encoder_params *out);
 
-/* What goes in: n events laid end to end. */
+/* Input: n events, packed. */
 struct encoder_input {
     struct op_rows rows;
     size_t n;
     const uint32_t *type;
     const double *time; /* as the temporal encoding sees it */
-    const void *gap;    /* (n) real: standardised log gap before, NaN for none; NULL without gap feature */
+    const void *gap;    /* (n) real: standardised log of the gap before, NaN for none; NULL without the gap feature */
 };
 
-/* Reals of memory that a forward and backward pass over up to n events need (forward alone: less). */
+/* Memory for a forward and backward pass over up to n events, in reals (forward alone needs less). */
 size_t encoder_memory(const struct encoder_shape *shape, size_t n, int threads);
 
-/* h (n x width) is returned, in `memory`, which must stay untouched until the backward pass. */
+/* Returns h (n x width), in `memory`, which must not change until the backward pass. */
 const real *encoder_forward(const struct op_run *run, const struct encoder_shape *shape,
                             const struct encoder_params *at, const real *slab, const struct encoder_input *input,
                             real *memory);
-/* dh (n x width) is used up; gradients are added to grad (a slab). */
+/* dh (n x width) is overwritten; gradients are added to grad (a slab). */
 void encoder_backward(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
                       const real *slab, const struct encoder_input *input, real *memory, real *dh, real *grad);
 
-/* The layers alone, for models that see events in another way: x (n x width) goes in as it is, and z(t) is not added
-   anywhere. Of the input only rows and n are looked at, of the parameters the layers'. */
+/* The layers alone, for models with another input: x (n x width) is used as it is, and z(t) is not added. Only rows and
+   n of the input, and the layers' parameters, are used. */
 const real *layers_forward(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
                            const real *slab, const struct encoder_input *input, const real *x, real *memory);
-/* The gradient of x is returned, in `memory` or in place of dh. */
+/* Returns the gradient of x, in `memory` or in place of dh. */
 real *layers_backward(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
                       const real *slab, const struct encoder_input *input, real *memory, real *dh, real *grad);
 

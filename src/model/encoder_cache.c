@@ -1,9 +1,10 @@
 /*
  * encoder_cache.c - see encoder_cache.h, and encoder.h for the formulas.
  *
- * Events pass through the layers as rows, one (append) or some at a time (fill): each layer stores their keys and
- * values, then each row attends to the slots up to its own. The order of slots does not matter to attention, so that a
- * bounded history is a ring. In the last layer only the row whose output is asked for goes beyond its keys and values.
+ * Events pass through the layers as rows, one (append) or several at a time (fill): each layer stores their keys and
+ * values, then each row attends to the slots up to its own. Attention does not depend on the order of slots, so a
+ * bounded history is a ring buffer. In the last layer, only the row whose output is needed is computed beyond its keys
+ * and values.
  */
 #include "model/encoder_cache.h"
 
@@ -28,7 +29,7 @@ struct work {
     float *q, *k, *v, *o;       /* (n x heads*head_width) */
     float *f;                   /* (n x inner) */
     float *gap_h;               /* (n x GAP_UNITS) */
-    size_t taken;               /* floats, of all of them */
+    size_t taken;               /* total, in floats */
 };
 
 /* Lays out the memory; with base NULL it only counts. */
@@ -46,7 +47,7 @@ static struct work lay_out(const struct encoder_shape *s, size_t n, float *base)
     return w;
 }
 
-/* n floats, on whole lines of the processor's cache; NULL when memory is out. */
+/* n floats, aligned to cache lines; NULL if out of memory. */
 static float *allocate(size_t n)
 {
     if (n > (SIZE_MAX - WORKSPACE_ALIGN) / sizeof(float)) return NULL;
@@ -64,25 +65,25 @@ static smurf_status make_work(struct encoder_cache *cache, size_t rows, smurf_er
     return SMURF_OK;
 }
 
-/* Floats of a block of slots. */
+/* Size of a block of slots, in floats. */
 static size_t block_size(const struct encoder_shape *s)
 {
     return s->layers * s->heads * recall_size(s->head_width);
 }
 
-/* Slots that are in use. */
+/* Slots in use. */
 static size_t held(const struct encoder_cache *cache)
 {
     return cache->history && cache->seen > cache->history ? cache->history : cache->seen;
 }
 
-/* Floats of the blocks in use. */
+/* Size of the blocks in use, in floats. */
 static size_t store_used(const struct encoder_cache *cache)
 {
     return recall_padded(held(cache)) / RECALL_BLOCK * block_size(&cache->model->shape);
 }
 
-/* Room for n slots: twice what there was at least, but no more than the bound on the history needs. */
+/* Makes room for n slots: at least doubles, up to what the bound on the history needs. */
 static smurf_status make_slots(struct encoder_cache *cache, size_t n, smurf_error *err)
 {
     if (n <= cache->slots) return SMURF_OK;
@@ -123,7 +124,7 @@ void smurf_encoder_cache_release(struct encoder_cache *cache)
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* n rows on their way; they are events first .. first+n-1 since the cache was empty. */
+/* n rows in progress: events first .. first+n-1 since the cache was empty. */
 struct pass {
     struct encoder_cache *cache;
     const struct encoder_shape *s;
@@ -155,13 +156,13 @@ static void start_rows(const struct pass *p, const uint32_t *type, const double 
                                       slab + p->at->gap_table, p->w.gap_h, p->w.x);
 }
 
-/* The part of one head in the first block; those in the next ones are block_size apart. */
+/* Part of one head in the first block; those in later blocks are block_size apart. */
 static float *part_of(const struct pass *p, size_t layer, size_t head)
 {
     return p->cache->store + (layer * p->s->heads + head) * recall_size(p->s->head_width);
 }
 
-/* Row i's keys and values go to its slot. */
+/* Stores row i's keys and values in its slot. */
 static void store_row(const struct pass *p, size_t layer, size_t i)
 {
     size_t history = p->cache->history, width = p->s->head_width, hw = p->s->heads * width;
@@ -173,7 +174,7 @@ static void store_row(const struct pass *p, size_t layer, size_t i)
     }
 }
 
-/* in = x + z; keys and values of all rows are stored. */
+/* in = x + z; stores keys and values of all rows. */
 static void remember_rows(const struct pass *p, size_t layer)
 {
     const struct encoder_layer *e = &p->at->layer[layer];
@@ -185,7 +186,7 @@ static void remember_rows(const struct pass *p, size_t layer)
     for (size_t i = 0; i < p->n; i++) store_row(p, layer, i);
 }
 
-/* Attention of rows `from` to the last: each sees the slots up to its own. */
+/* Attention of rows from `from` on: each sees the slots up to its own. */
 static void attend_rows(const struct pass *p, size_t layer, size_t from)
 {
     const struct encoder_cache *cache = p->cache;
@@ -201,7 +202,7 @@ static void attend_rows(const struct pass *p, size_t layer, size_t from)
         }
 }
 
-/* From attention's output to the layer's, x, of rows `from` to the last. */
+/* From attention's output to the layer's, x, for rows from `from` on. */
 static void finish_rows(const struct pass *p, size_t layer, size_t from)
 {
     const struct encoder_layer *e = &p->at->layer[layer];
@@ -219,8 +220,8 @@ static void finish_rows(const struct pass *p, size_t layer, size_t from)
     smurf_norm_forward_f32(n, d, NORM_EPS, s, slab + e->gain2, slab + e->bias2, p->w.x + from * d);
 }
 
-/* n more events; there is room for them. Returns h of the last one. More than one only up to the bound on the history:
-   a row must not overwrite a slot that an earlier row of the same pass still attends to. */
+/* Adds n events, for which there is room. Returns h of the last one. n > 1 only up to the bound on the history: a row
+   must not overwrite a slot that an earlier row of the same pass still attends to. */
 static const float *advance(struct encoder_cache *cache, const uint32_t *type, const double *time, const float *gap,
                             size_t n)
 {

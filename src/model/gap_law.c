@@ -1,12 +1,12 @@
 /*
  * gap_law.c - see gap_law.h.
  *
- * tanh(x) = 1 - 2 / (1 + e^{2x}), so that with r_k = 1 / (1 + e^{2 a_k y + 2 b_k}):
+ * tanh(x) = 1 - 2 / (1 + e^{2x}), so with r_k = 1 / (1 + e^{2 a_k y + 2 b_k}):
  *
  *     u = c + sum w - 2 sum w r       u' = 4 sum w a r (1 - r)
  *
- * Compiled with -ffast-math for the vector exp and log1p of libmvec; arguments are held within +-700, so nothing
- * overflows. The error of u is some 1e-16 of the sum of |w|.
+ * Compiled with -ffast-math for the vector exp and log1p of libmvec; arguments are clamped to +-700, so nothing
+ * overflows. The error of u is about 1e-16 of the sum of |w|.
  */
 #include "model/gap_law.h"
 
@@ -17,7 +17,7 @@
 
 #include <math.h>
 
-/* Points are handled in runs of this many, whose sums live on the stack. */
+/* Points are processed in runs of this many, with sums on the stack. */
 enum { RUN = 64 };
 
 static double clamp(double x)
@@ -55,14 +55,13 @@ static void slopes(size_t d, const double *restrict two_a, const double *restric
     }
 }
 
-/* u becomes lambda. */
+/* Turns u into lambda. */
 OP_CLONES
 static void soften(double *restrict u, size_t n)
 {
     for (size_t i = 0; i < n; i++) u[i] = softplus(u[i]);
 }
 
-/* Runs of points: f(self, y, out, n) for each. */
 static void intensity(const void *self, const double *y, double *out, size_t n)
 {
     const struct gap_law *l = self;
@@ -106,7 +105,7 @@ static void score(const void *self, const double *y, double *out, size_t n)
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 
-/* Probabilities of the types, out (n x types), given that the event comes at y[i]; n <= TYPE_POINTS. */
+/* Probabilities of the types, out (n x types), given an event at y[i]; n <= TYPE_POINTS. */
 static void shares(const struct gap_law *l, const double *y, double *out, size_t n)
 {
     const struct head_params *at = &smurf_offsets(l->model)->head;
@@ -167,8 +166,8 @@ static void add_log_cosh(double two_a, double two_b, double factor, const double
     }
 }
 
-/* integral of psi = sum (w/a) ln cosh(a y + b) + c y, up to a constant. A tiny a would lose all digits to the quotient:
-   then the integral of its series, w (z y + a (1 - z^2) y^2 / 2) with z = tanh b. */
+/* Integral of psi = sum (w/a) ln cosh(a y + b) + c y, up to a constant. For tiny a the quotient loses all digits, so
+   the integral of the series is used: w (z y + a (1 - z^2) y^2 / 2) with z = tanh b. */
 static void log_density(const void *self, const double *y, double *out, size_t n)
 {
     const struct gap_law *l = self;

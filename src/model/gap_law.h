@@ -1,10 +1,10 @@
 /*
- * gap_law.h - the law that the gap head gives for one event, as a struct law.
+ * gap_law.h - the law given by the gap head for one event, as a struct law.
  *
  *     u(y) = w . tanh(a y + b) + c          lambda = softplus(u), or u is the score itself
  *
- * in double from the float coefficients, for arrays of points; the types from the type head (type_head.h):
- * lambda_k = lambda softmax_k(W tanh(a_g y + b_g) + c_g). Defined on the whole axis, also outside [lo, hi].
+ * computed in double from the float coefficients, for arrays of points. Types come from the type head (type_head.h):
+ * lambda_k = lambda softmax_k(W tanh(a_g y + b_g) + c_g). Defined on the whole axis, even outside [lo, hi].
  */
 #ifndef SMURF_MODEL_GAP_LAW_H
 #define SMURF_MODEL_GAP_LAW_H
@@ -12,7 +12,7 @@
 #include "law/law.h"
 #include "model/model.h"
 
-/* What the law of one event points to, at the start of its memory. */
+/* State of the law of one event, at the start of its memory. */
 struct gap_law {
     const struct model *model;
     const float *slab;
@@ -27,7 +27,7 @@ struct gap_law {
 size_t smurf_gap_law_memory(const struct model *model);
 struct law smurf_gap_law(const struct model *model, const float *slab, const float *c, double low, double high,
                          void *memory);
-/* By the type head. */
+/* Types from the type head. */
 void smurf_gap_law_types(const struct law *law, const double *y, double *out, size_t n);
 
 #endif

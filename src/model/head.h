@@ -1,5 +1,5 @@
 /*
- * head.h - from the encoder's vectors to the coefficients of the laws: a, b of the gap head and of the type head.
+ * head.h - coefficients of the laws from the encoder's vectors: a, b of the gap head and of the type head.
  *
  *     a = tanh(h Wa^T + ca)    b = h Wb^T + cb          each (n x width) for gaps, (n x width/2) for types
  */
@@ -9,12 +9,12 @@
 #include "model/params.h"
 #include "op/op.h"
 
-/* Names as calls use them. */
+/* Short names; see op.h. */
 #define head_forward  OP(head_forward)
 #define head_backward OP(head_backward)
 #define head_gradient OP(head_gradient)
 
-/* What u(tau) of the gap head stands for. */
+/* Meaning of u(tau) of the gap head. */
 enum parametrisation { PARAM_INTENSITY, PARAM_SCORE };
 
 /* Offsets in the slab. */
@@ -33,13 +33,13 @@ struct head_coefficients {
     void *type_a, *type_b; /* real (n x width/2) */
 };
 
-/* Rows i0 .. i0+n-1 of everything. */
+/* Computes rows i0 .. i0+n-1. */
 void head_forward(const struct head_params *at, const real *slab, size_t width, size_t i0, size_t n, const real *h,
                   const struct head_coefficients *out);
-/* d: gradients of the coefficients; those of a become those before the tanh. dh rows are overwritten. */
+/* d: gradients of the coefficients; those of a are replaced by those before the tanh. dh rows are overwritten. */
 void head_backward(const struct head_params *at, const real *slab, size_t width, size_t i0, size_t n,
                    const struct head_coefficients *c, const struct head_coefficients *d, real *dh);
-/* Gradients of the four maps, added to grad; `which` of 0..3 is one of them, to run side by side. */
+/* Adds the gradient of one of the four maps, `which` of 0..3, to grad; the four may run in parallel. */
 void head_gradient(const struct head_params *at, size_t width, size_t n, int which, const real *h,
                    const struct head_coefficients *d, real *grad);
 

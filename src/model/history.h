@@ -1,9 +1,9 @@
 /*
- * history.h - a history that grows event by event, as a class of models reads it.
+ * history.h - a history that grows event by event, as a model class reads it.
  *
- * Events are given as the encoder sees them: type, time, and the gap feature before the event. `c` receives the
- * coefficients of the law of the gap after the last event. A call that fails leaves the history as it was. In float
- * only. One thread at a time; the model and its slab are borrowed.
+ * Events are given as the encoder sees them: type, time, and gap feature. `c` receives the coefficients of the law of
+ * the gap after the last event. A call that fails leaves the history unchanged. In float only. One thread at a time;
+ * the model and its slab are borrowed.
  */
 #ifndef SMURF_MODEL_HISTORY_H
 #define SMURF_MODEL_HISTORY_H
@@ -17,20 +17,20 @@
 struct model;
 
 struct history_class {
-    /* bound: the most events that are attended to, where the class can forget; 0: all. */
+    /* bound: maximum number of events attended to, if the class can forget; 0: all. */
     smurf_status (*open)(void **out, const struct model *model, const float *slab, size_t bound, smurf_error *err);
-    void (*close)(void *history); /* also of NULL */
-    void (*clear)(void *history); /* forgets all events; memory is kept */
+    void (*close)(void *history); /* accepts NULL */
+    void (*clear)(void *history); /* forgets all events; keeps the memory */
     smurf_status (*append)(void *history, uint32_t type, double time, float gap, float *c, smurf_error *err);
-    /* n events, one or more, in place of those that were there. */
+    /* Replaces the events by n events, n >= 1. */
     smurf_status (*fill)(void *history, const uint32_t *type, const double *time, const float *gap, size_t n, float *c,
                          smurf_error *err);
-    /* `to` becomes what `from` is. branch: `to` was a copy of `from`, or of what it was before, and events were
-       appended since; then only these need to go. */
+    /* Makes `to` a copy of `from`. branch: `to` is a copy of `from`, or of an earlier state of it, with events
+       appended; only these need to be removed. */
     smurf_status (*copy)(void *to, const void *from, bool branch, smurf_error *err);
 };
 
-/* Keeps the events and encodes all of them again for each that comes. Has no bound. */
+/* Keeps the events and re-encodes all of them after each append. Ignores the bound. */
 extern const struct history_class smurf_history_reread;
 /* SMURF's: keeps keys and values (encoder_cache.h). */
 extern const struct history_class smurf_history_cached;

@@ -1,4 +1,4 @@
-/* history_reread.c - see history.h: all events are encoded again for each that comes. */
+/* history_reread.c - see history.h: re-encodes all events after each append. */
 #include "model/model_class.h"
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static void clear(void *history)
     ((struct reread *)history)->events = 0;
 }
 
-/* Room for n events; those that are there are kept. */
+/* Makes room for n events; keeps the present ones. */
 static smurf_status make_room(struct reread *h, size_t n, smurf_error *err)
 {
     if (n <= h->room) return SMURF_OK;

@@ -1,7 +1,7 @@
 /*
- * match.c - a data set with its types numbered as a model numbers them.
+ * match.c - maps the types of a data set to the numbers a model gives them.
  *
- * Types with names are found by name; those without are numbers already, and must be among the model's.
+ * Named types are matched by name; unnamed ones are numbers already, and must be in the model's range.
  */
 #include "data/builder.h"
 #include "model/model_file.h"
@@ -29,7 +29,7 @@ static smurf_status unknown(const smurf_model *m, const smurf_data *data, const 
                          m->types > 6 ? ", ..." : "");
 }
 
-/* For each type of the data its number in the model; UINT32_MAX where the model has none. */
+/* The number in the model of each type of the data; UINT32_MAX if the model lacks it. */
 static smurf_status look_up(const smurf_model *m, const smurf_data *data, uint32_t *place, smurf_error *err)
 {
     struct name_place *table = malloc((m->types + 1) * sizeof *table);
@@ -45,7 +45,7 @@ static smurf_status look_up(const smurf_model *m, const smurf_data *data, uint32
     return SMURF_OK;
 }
 
-/* For each type of the data its number in the model, and an error where an event has none. */
+/* Same, with an error if an event has a type that the model lacks. */
 static smurf_status find_places(const smurf_model *m, const smurf_data *data, uint32_t *place, smurf_error *err)
 {
     bool words = data->type_name && m->type_name;
@@ -64,7 +64,7 @@ static smurf_status find_places(const smurf_model *m, const smurf_data *data, ui
     return status;
 }
 
-/* The sequences of data with the types at their places in the model. */
+/* Copies the sequences with their types renumbered. */
 static smurf_status copy_sequences(struct builder *b, const smurf_data *data, const uint32_t *place, smurf_error *err)
 {
     smurf_status status = SMURF_OK;
@@ -84,7 +84,7 @@ smurf_status smurf_model_match(const smurf_model *m, const smurf_data *data, smu
 {
     *out = NULL;
     struct builder builder = {0};
-    smurf_data known = *data; /* the same with the types of the model */
+    smurf_data known = *data; /* same data with the model's types */
     known.types = m->types;
     known.type_name = (const char **)m->type_name;
     uint32_t *place = malloc((data->types + 1) * sizeof *place);

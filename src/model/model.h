@@ -1,5 +1,5 @@
 /*
- * model.h - a model: its class, its shape and the table of its parameters; and how it sees events.
+ * model.h - a model: its class, its shape and its parameter table; and how it sees events.
  */
 #ifndef SMURF_MODEL_MODEL_H
 #define SMURF_MODEL_MODEL_H
@@ -11,25 +11,25 @@
 
 enum { MODEL_OWN = 6144 };
 
-/* Const in use. */
+/* Const while in use. */
 struct model {
     const struct model_class *class;
     struct encoder_shape shape;
     enum parametrisation param;
     struct params params;
-    /* Where the class finds its parameters: a struct of its own, of up to MODEL_OWN bytes. */
+    /* Where the class keeps the offsets of its parameters: its own struct, of up to MODEL_OWN bytes. */
     _Alignas(max_align_t) unsigned char own[MODEL_OWN];
 };
 
-/* How events are shown to the model, fitted on train. */
+/* How the model sees events; fitted on train. */
 struct view {
     smurf_scale scale;   /* of the law's axis */
     smurf_scale feature; /* a log scale, for the gap feature */
-    bool raw_clock;      /* the encoder sees the user's time, not that since a sequence's first event */
-    double clock_unit;   /* what the encoder's time is divided by */
+    bool raw_clock;      /* the encoder sees the user's time, not time since the sequence's first event */
+    double clock_unit;   /* divisor of the encoder's time */
 };
 
-/* Windows of a model with a context C: 2C events are predicted in each, after up to C that are only seen. The gap after
+/* Windows of a model with context C: each predicts 2C events, preceded by up to C that are only read. The gap after
    event r is predicted in window r / 2C, which begins at event smurf_window_start. */
 static inline size_t smurf_window_events(size_t context)
 {

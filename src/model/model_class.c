@@ -1,5 +1,5 @@
 /* Compiled twice, for float and for double: see op/op.h. */
-/* model_class.c - the table of models, and parts that classes share. See model_class.h. */
+/* model_class.c - the table of models, and code shared by classes. See model_class.h. */
 #include "model/model_class.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
  * model_file.c - see model_file.h.
  *
- * The file is safetensors: weights as F32 under their names, and the text "smurf", a JSON object with all that is not a
- * weight.
+ * The file is safetensors: weights as F32 under their names, and the metadata entry "smurf", a JSON object with
+ * everything else.
  */
 #include "model/model_file.h"
 
@@ -108,7 +108,7 @@ static json_t *scale_to_json(const smurf_scale *s)
     return json_pack("{s:i, s:f, s:f, s:f}", "kind", (int)s->kind, "mean", s->mean, "mu", s->mu, "sd", s->sd);
 }
 
-/* Drops a value that could not be completed. */
+/* Drops an incomplete value. */
 static json_t *give_up(json_t *json)
 {
     json_decref(json);
@@ -181,7 +181,7 @@ static bool is_time(double x)
     return x >= 1 / MODEL_TIME_MOST && x <= MODEL_TIME_MOST;
 }
 
-/* mu and sd are of ln(gap / mean + 1e-9), whatever the kind (scale.c). */
+/* mu and sd are those of ln(gap / mean + 1e-9), whatever the kind (scale.c). */
 static bool is_scale(const smurf_scale *s)
 {
     return is_time(s->mean) && fabs(s->mu) <= 1000 && s->sd >= 1e-9 && s->sd <= 1000;
@@ -298,13 +298,13 @@ smurf_status smurf_model_from_json(smurf_model **out, const json_t *json, const 
 
 smurf_status smurf_model_allocate(smurf_model *m, smurf_error *err)
 {
-    smurf_status status = smurf_blas_check(1, err); /* whoever uses the model multiplies matrices */
+    smurf_status status = smurf_blas_check(1, err); /* using the model needs matrix products */
     if (status) return status;
     m->slab = calloc(m->model.params.total, sizeof *m->slab);
     return m->slab ? SMURF_OK : smurf_fail_memory(err);
 }
 
-/* A copy of an array of n elements of `size` bytes; NULL where memory is out. */
+/* A copy of an array of n elements of `size` bytes; NULL if out of memory. */
 static void *copy_array(const void *array, size_t n, size_t size)
 {
     void *copy = malloc(n ? n * size : 1);
@@ -392,7 +392,7 @@ smurf_status smurf_model_fetch(const struct model *model, const struct tensor_fi
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-/* Where a model goes: the file at `path`, or memory where that is NULL. */
+/* Destination of a model: the file at `path`, or memory if that is NULL. */
 struct destination {
     const char *path;
     void **bytes;
@@ -451,7 +451,7 @@ smurf_status smurf_model_open(smurf_model **out, const struct tensor_file *file,
     return status;
 }
 
-/* The model of a file that was opened, which is closed. */
+/* Reads the model of an open file, and closes the file. */
 static smurf_status take_model(smurf_model **out, struct tensor_file *file, smurf_status opened, smurf_error *err)
 {
     *out = NULL;

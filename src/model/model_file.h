@@ -11,26 +11,26 @@
 
 #include <jansson.h>
 
-/* Levels k / (MARGINAL_LEVELS - 1) of the quantiles of the train gaps. */
+/* Quantiles of the train gaps are stored at levels k / (MARGINAL_LEVELS - 1). */
 enum { MARGINAL_LEVELS = 101 };
 
-/* What is known beside the weights: of the train data, of training, and of calibration. */
+/* Everything known besides the weights: about the train data, training and calibration. */
 struct model_notes {
     double tick;                      /* of the train clock; 0: none */
-    bool has_marginal;                /* false: a model of before there was one */
+    bool has_marginal;                /* false: the model predates support for empty histories */
     double marginal[MARGINAL_LEVELS]; /* quantiles of the train gaps, in the user's unit */
-    smurf_epoch *history;             /* (epochs): training so far */
+    smurf_epoch *history;             /* (epochs): results of training so far */
     size_t epochs;
-    smurf_calibration calibration; /* what calibration found; gaps 0: there was none */
+    smurf_calibration calibration; /* result of calibration; gaps 0: none */
     struct recalibration map;      /* the identity unless calibration.recalibrated */
-    double *conformal;             /* (calibration.conformal) sorted levels, one for each sequence */
+    double *conformal;             /* (calibration.conformal) sorted levels, one per sequence */
 };
 
-/* Times, gaps and units of a model lie below this: their squares and products with others are of no use beyond. */
+/* Upper bound on times, gaps and units of a model: beyond it, their squares and products are unusable. */
 #define MODEL_TIME_MOST 1e300
 
 struct smurf_model {
-    struct model model; /* shapes and the table of parameters */
+    struct model model; /* shape and parameter table */
     float *slab;
     smurf_settings config;
     struct view view;
@@ -40,35 +40,35 @@ struct smurf_model {
     char *unit;
     bool calendar;
     uint64_t fingerprint; /* of the train data */
-    size_t epoch;         /* after which it was best */
+    size_t epoch;         /* the best one */
     double dev_loss;
     struct model_notes notes;
 };
 
-/* NULL, or which number of scales and support is out of range: those of a fit on sane data never are. */
+/* NULL, or the name of a scale or support value that is out of range. Values fitted on sane data never are. */
 const char *smurf_model_check(const smurf_model *model);
 
-/* Fills the table of parameters from the config and the number of types. */
+/* Fills the parameter table from the config and the number of types. */
 void smurf_model_shape(smurf_model *model);
 
-/* Everything but the weights, as JSON (NULL: out of memory); and back, without a slab: `file` is for messages. */
+/* Everything but the weights, as JSON (NULL: out of memory); and back, without a slab. `file` is for messages. */
 json_t *smurf_model_to_json(const smurf_model *model);
 smurf_status smurf_model_from_json(smurf_model **out, const json_t *json, const char *file, smurf_error *err);
-/* *out is NULL where the text is NULL or no JSON. */
+/* *out is NULL if the text is NULL or not JSON. */
 smurf_status smurf_json_parse(json_t **out, const char *text, smurf_error *err);
-/* A copy that shares nothing with the original; without a slab where that has none. */
+/* A deep copy; without a slab if the original has none. */
 smurf_status smurf_model_copy(smurf_model **out, const smurf_model *from, smurf_error *err);
-/* Gives a model its slab, all zero. */
+/* Gives a model a zeroed slab. */
 smurf_status smurf_model_allocate(smurf_model *model, smurf_error *err);
-/* A model from an open file. */
+/* Reads a model from an open file. */
 smurf_status smurf_model_open(smurf_model **out, const struct tensor_file *file, smurf_error *err);
 
-/* One tensor for each parameter, of a slab laid out by the model's table, named prefix + name. tensors has room for
-   all. The names are kept in `arena`. */
+/* Lists one tensor per parameter, named prefix + name, of a slab laid out by the model's table. tensors has room for
+   all. Names are allocated in `arena`. */
 smurf_status smurf_model_list(const struct model *model, const float *slab, const char *prefix, struct tensor *tensors,
                               struct arena *arena, smurf_error *err);
-/* Copies the tensors named prefix + name into a slab; one that is missing, of another shape or not finite is an error.
-   slab NULL: only looks at them, so that no memory is taken on a file's word alone. */
+/* Copies the tensors named prefix + name into a slab. A tensor that is missing, not finite or of another shape is an
+   error. slab NULL: only checks them, so that memory is not allocated on the word of an untrusted file. */
 smurf_status smurf_model_fetch(const struct model *model, const struct tensor_file *file, const char *prefix,
                                float *slab, smurf_error *err);
 /* The notes as JSON members of an object (false: out of memory); and back: *wrong is NULL, or names the invalid member.
@@ -77,14 +77,14 @@ bool smurf_model_notes_to_json(const struct model_notes *notes, json_t *object);
 smurf_status smurf_model_notes_from_json(struct model_notes *notes, const json_t *object, const char **wrong,
                                          smurf_error *err);
 void smurf_model_notes_release(struct model_notes *notes);
-/* Fits what is known of the train data: tick and marginal quantiles. */
+/* Fits tick and marginal quantiles on the train data. */
 /* Sets cs_floor and misses from the rest. */
 void smurf_calibration_judge(smurf_calibration *calibration);
 smurf_status smurf_model_notes_fit(struct model_notes *notes, const smurf_data *train, smurf_error *err);
-/* Adds an epoch to the history. */
+/* Appends an epoch to the history. */
 smurf_status smurf_model_notes_add(struct model_notes *notes, const smurf_epoch *epoch, smurf_error *err);
 
-/* A hash of times, types and what is scored. */
+/* A hash of times, types and which events are scored. */
 uint64_t smurf_data_fingerprint(const smurf_data *data);
 
 #endif

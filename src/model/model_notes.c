@@ -1,6 +1,6 @@
 /*
- * model_notes.c - what a model file keeps beside weights and settings: the train gaps' quantiles and tick, the course
- * of training, and calibration. All members are optional when read.
+ * model_notes.c - contents of a model file besides weights and settings: quantiles and tick of the train gaps, training
+ * history, and calibration. All members are optional when read.
  */
 #include "base/memory.h"
 #include "base/sort.h"
@@ -59,7 +59,7 @@ static json_t *number(double x)
     return isfinite(x) ? json_real(x) : json_null();
 }
 
-/* n numbers that lie `stride` bytes apart. */
+/* n numbers, `stride` bytes apart. */
 static json_t *column(const void *first, size_t n, size_t stride)
 {
     json_t *out = json_array();
@@ -79,7 +79,7 @@ static json_t *numbers(const double *x, size_t n)
     return column(x, n, sizeof *x);
 }
 
-/* One array per quantity: shorter than one object per epoch. No times: the same run gives the same file. */
+/* One array per quantity: shorter than one object per epoch. No times, so that the same run gives the same file. */
 static json_t *history_to_json(const struct model_notes *n)
 {
     const smurf_epoch *h = n->history;
@@ -109,9 +109,9 @@ bool smurf_model_notes_to_json(const struct model_notes *n, json_t *object)
 
 /* ---- Judging calibration ----------------------------------------------------------------------- */
 
-/* Each half is judged by the map of the other, which is as noisy as the half is small: var = q (1 - q) (1/n + 1/n), and
-   without a map q (1 - q) / n. Levels move together, so that three times the floor is rare by chance; gaps of a
-   sequence are dependent, and a miss below 1% does no harm. */
+/* Each half is judged by the other half's map, which is as noisy as the half is small: var = q (1 - q) (1/n + 1/n), and
+   without a map q (1 - q) / n. Levels are correlated, so three times the floor is rare by chance; gaps of a sequence
+   are dependent, and a miss below 1% is harmless. */
 void smurf_calibration_judge(smurf_calibration *c)
 {
     double sum = 0, n = (double)c->gaps, cs = c->recalibrated ? c->cs_after : c->cs_before;
@@ -129,14 +129,14 @@ static double number_at(const json_t *array, size_t i)
     return json_is_number(x) ? json_number_value(x) : NAN;
 }
 
-/* NaN where there is none. */
+/* NaN if missing. */
 static double number_of(const json_t *object, const char *key)
 {
     const json_t *x = json_object_get(object, key);
     return json_is_number(x) ? json_number_value(x) : NAN;
 }
 
-/* n numbers from 0 to most, never falling. */
+/* n non-decreasing numbers from 0 to most. */
 static bool rising(const json_t *array, double *out, size_t n, double most)
 {
     if (json_array_size(array) != n) return false;
@@ -147,7 +147,7 @@ static bool rising(const json_t *array, double *out, size_t n, double most)
     return true;
 }
 
-/* Room for the epochs or levels of an array, which the file may not make too long. */
+/* Allocates room for the epochs or levels of an array, and limits its length. */
 static smurf_status room_for(void *out, const json_t *array, size_t most, size_t size, bool *right, smurf_error *err)
 {
     size_t count = json_array_size(array);

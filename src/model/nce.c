@@ -1,25 +1,25 @@
 /* Compiled twice, for float and for double: see op/op.h. */
 /*
- * nce.c - NCE-TPP: THP intensities lambda_p, trained to tell events from noise instead of by likelihood.
+ * nce.c - NCE-TPP: THP intensities lambda_p, trained to distinguish events from noise instead of by likelihood.
  *
  *     p minimises  sum over events of ln(1 + M lambda_q / lambda_p) + sum over noise of ln(1 + lambda_p / (M lambda_q))
  *
- * with the intensities of the event's own type, each with 1.1e-9 added. Noise: in every observed gap (0, tau), the
- * cut-off last one among them, M = 10 streams of q given the real history; together they are one Poisson process with
- * intensity M lambda_q, drawn by thinning: lambda_q is monotone in tau, so its maximum is at an end of the gap. (The
- * noise term as published is more by ln M, which does not depend on p.)
+ * with the intensities of the event's own type, each plus 1.1e-9. Noise: in every observed gap (0, tau), including the
+ * censored last one, M = 10 streams of q given the real history; together they are one Poisson process with intensity M
+ * lambda_q, drawn by thinning: lambda_q is monotone in tau, so its maximum is at an end of the gap. (The published
+ * noise term is larger by ln M, which does not depend on p.)
  *
- * This sum goes up and down with q, so it cannot tell which of two epochs has the better p. The time loss that is said
- * is therefore the negative log-likelihood of p (thp_part.h), as THP's is; the gradient is that of the sum above.
+ * This sum varies with q, so it cannot tell which of two epochs has the better p. The reported time loss is therefore
+ * the negative log-likelihood of p (thp_part.h), as for THP; the gradient is that of the sum above.
  *
- * q is a THP of its own, one layer and 16 wide ("noise." in the table), fitted by likelihood: the gradient by q is that
- * of its own negative log-likelihood (thp_part.h), not that of the sum. It is fitted at the same time as p, not
- * before: any q > 0 has the same best p, a poor q only makes gradients noisier for the first steps.
+ * q is a separate THP, one layer and 16 wide ("noise." in the table), fitted by likelihood: the gradient with respect
+ * to q is that of its own negative log-likelihood (thp_part.h), not that of the sum. It is fitted together with p, not
+ * before: the optimal p is the same for any q > 0, and a poor q only makes gradients noisier for the first steps.
  *
- * At most CANDIDATES_MEAN candidates are drawn for a gap on average. Where M lambda_q asks for more (long gaps), a
- * share of them is drawn and each counts as many times more, so that the sum keeps its mean.
+ * On average at most CANDIDATES_MEAN candidates are drawn per gap. If M lambda_q requires more (long gaps), a share of
+ * them is drawn with correspondingly larger weights, so that the mean of the sum is unchanged.
  *
- * Types are shares of lambda_p,k. Coefficients of an event, types + 2 of them: z_k, s, beta (thp_head.h).
+ * Types are shares of lambda_p,k. The types + 2 coefficients of an event: z_k, s, beta (thp_head.h).
  */
 #include "model/nce.h"
 
@@ -83,15 +83,15 @@ static size_t coefficients(const struct model *m)
 
 struct work {
     struct thp_pass p, q;
-    struct op_run still; /* the run of q, which has no dropout */
+    struct op_run still; /* run of q, without dropout */
     const struct batch *batch;
     real *scratch; /* (TARGET_CHUNKS x scratch_size) */
     size_t scratch_size;
     bool backward;
-    bool likelihood; /* of p, is what the loss says */
+    bool likelihood; /* report the likelihood of p as the loss */
 };
 
-/* config NULL: to encode only, which takes p alone. */
+/* config NULL: for encoding only, which needs p alone. */
 static size_t lay_out(struct work *w, const struct model *m, const struct loss_config *config, size_t n, int threads,
                       real *base)
 {
@@ -139,7 +139,7 @@ static void encode(const struct op_run *run, const struct model *m, const real *
 
 /* ---- Noise ----------------------------------------------------------------------------------- */
 
-/* Events of noise in one gap; each counts `weight` times. */
+/* Noise events in one gap; each counts `weight` times. */
 struct noise {
     size_t n;
     double weight;
@@ -147,7 +147,7 @@ struct noise {
     uint32_t type[CANDIDATES_MOST];
 };
 
-/* A type with probability lambda_k / total. */
+/* Draws a type with probability lambda_k / total. */
 static uint32_t draw_type(const struct thp_head *q, double tau, double total, double u)
 {
     double left = u * total;
@@ -158,8 +158,8 @@ static uint32_t draw_type(const struct thp_head *q, double tau, double total, do
     return (uint32_t)(q->types - 1);
 }
 
-/* Candidates at the largest rate of the gap, of which a share lambda_q / largest stays. A gap of no length, and a q
-   that is no number, have none. */
+/* Draws candidates at the largest rate of the gap and keeps each with probability lambda_q / largest. An empty gap, or
+   a q that is NaN, gives none. */
 static void draw_noise(const struct op_run *run, const struct thp_head *q, const struct target *t, struct noise *out)
 {
     struct random random;
@@ -187,7 +187,7 @@ static void draw_noise(const struct op_run *run, const struct thp_head *q, const
 
 /* ---- The loss -------------------------------------------------------------------------------- */
 
-/* One event or noise event: its loss, and its gradient by p times scale. */
+/* Loss of one event or noise event, and its gradient with respect to p times scale. */
 static double tell(const struct thp_head *p, const struct thp_head *q, uint32_t type, double tau, bool is_noise,
                    double scale, struct thp_gradient *g)
 {
@@ -210,7 +210,7 @@ static double nce_loss(const struct op_run *run, const struct thp_head *p, const
     return sum;
 }
 
-/* Sums of one chunk of targets: the loss, and gradients of alpha and beta of p and q. */
+/* Sums over one chunk of targets: the loss, and gradients of alpha and beta of p and q. */
 struct part_sums {
     struct loss loss;
     double alpha[2], beta[2];
@@ -242,7 +242,7 @@ static void one_target(const struct work *w, size_t index, real *scratch, struct
     sums->loss.right += guessed(&p, t->type);
 }
 
-/* Chunks depend on the number of targets only, and are added up in order. */
+/* Chunks depend on the number of targets only, and are added in order. */
 static struct part_sums all_targets(const struct work *w)
 {
     size_t targets = w->batch->targets, chunks = target_chunks(targets, CHUNK);

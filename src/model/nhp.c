@@ -2,9 +2,8 @@
 /*
  * nhp.c - the neural Hawkes process: a continuous-time LSTM whose memory decays between events.
  *
- * Event i with the embedding x_i of its type; h^-, c^- and cbar^- are what the memory has come to just before it, 0 at
- * the first event. From one linear map of [x_i, h^-] come seven gates: i, f, ibar, fbar and o logistic, z tanh, delta
- * softplus.
+ * Event i with the embedding x_i of its type; h^-, c^- and cbar^- are the memory just before it, 0 at the first event.
+ * One linear map of [x_i, h^-] gives seven gates: i, f, ibar, fbar and o logistic, z tanh, delta softplus.
  *
  *     c_i = f c^- + i z                 cbar_i = fbar cbar_{i-1} + ibar z
  *     c(tau) = cbar_i + (c_i - cbar_i) e^{-delta_i tau}             h(tau) = o_i tanh c(tau)
@@ -15,13 +14,12 @@
  *
  *     loss of a target = -ln lambda_k(tau) + integral of sum_k lambda_k from 0 to tau         (censored: the integral)
  *
- * The integral is taken at Gauss-Legendre nodes of v, u = tau v^3: memory that decays in 1/10,000 of a gap is still
- * seen, to 1% (published: uniform draws, which it takes from config->u where that is given). At most NODES_MOST of
- * them.
+ * The integral uses at most NODES_MOST Gauss-Legendre nodes in v, u = tau v^3: memory that decays in 1/10,000 of a gap
+ * is still resolved to 1% (published: uniform draws, used if config->u is given).
  *
- * Sequences run side by side, each on one thread; targets are cut into chunks that depend on their number only, and in
- * these into tiles, whose points make matrices large enough for a BLAS. Gradients of the gates are kept for every row:
- * those of their map are then one product over all rows.
+ * Sequences run in parallel, each on one thread. Targets are divided into chunks that depend on their number only, and
+ * these into tiles, whose points form matrices large enough for BLAS. Gradients of the gates are kept for every row, so
+ * those of their map are one product over all rows.
  *
  * Compiled with -ffast-math for the vector exp, log1p and tanh of libmvec.
  */
@@ -78,8 +76,8 @@ struct memory {
     real *x;               /* (n x 2d): [x, h^-] */
     real *gates, *dgates;  /* (n x 7d) */
     real *state, *dstate;  /* (n x 4d): o, c, cbar, delta */
-    real *before;          /* (n x d): c^-; going back, its gradient */
-    real *bent, *decay;    /* (n x d): tanh c^-, e^{-delta tau} of the row before */
+    real *before;          /* (n x d): c^-; in the backward pass, its gradient */
+    real *bent, *decay;    /* (n x d): tanh c^-, e^{-delta tau} of the previous row */
     real *dx;              /* (n x d): gradient of h^-, then of x */
     real *scale, *inverse; /* (types): s, 1/s */
     real *shared;          /* (chunks x shared_size): gradients of w and ln s */
@@ -87,10 +85,10 @@ struct memory {
     size_t nodes, tile, shared_size, scratch_size;
 };
 
-/* Scratch of one tile. Each target has its nodes and, last, its own gap. */
+/* Scratch of one tile. The points of a target are its nodes and, last, its own gap. */
 struct scratch {
     real *tau, *weight;     /* (points) */
-    real *decay, *bent, *h; /* (points x d); h: then its gradient */
+    real *decay, *bent, *h; /* (points x d); h is later replaced by its gradient */
     real *u, *soft, *slope; /* (points x types): w.h, softplus(u/s) and its derivative */
 };
 
@@ -109,14 +107,14 @@ static struct scratch take_scratch(struct workspace *w, const struct model *mode
     return k;
 }
 
-/* Targets in a tile: fewer where there are many types. */
+/* Targets per tile: fewer if there are many types. */
 static size_t tile_of(size_t types, size_t points)
 {
     size_t tile = TILE_CELLS / (types * points);
     return tile < 1 ? 1 : tile > TILE_MOST ? TILE_MOST : tile;
 }
 
-/* Returns the reals it takes; with base NULL it only counts. config NULL: to encode only. */
+/* Returns the number of reals used; with base NULL it only counts. config NULL: for encoding only. */
 static size_t lay_out(struct memory *m, const struct model *model, const struct loss_config *config, size_t n,
                       real *base)
 {
@@ -155,7 +153,7 @@ static size_t encode_memory(const struct model *model, size_t n, int threads)
     return loss_memory(model, NULL, n, threads);
 }
 
-/* What all functions of a pass share. */
+/* Shared by all functions of a pass. */
 struct pass {
     const struct op_run *run;
     const struct model *model;
@@ -169,8 +167,8 @@ struct pass {
 
 /* ---- From event to event --------------------------------------------------------------------- */
 
-/* y (columns) += sum over rows of x[r] w[r]; rows of w are `stride` apart. Eight at a time: y is read and written less.
- */
+/* y (columns) += sum over rows of x[r] w[r]; rows of w are `stride` apart. Eight rows at a time, to access y less
+   often. */
 OP_CLONES
 static void add_rows(size_t rows, size_t columns, const real *restrict x, const real *restrict w, size_t stride,
                      real *restrict y)
@@ -185,7 +183,7 @@ static void add_rows(size_t rows, size_t columns, const real *restrict x, const 
         for (size_t k = 0; k < columns; k++) y[k] += *x * w[k];
 }
 
-/* The memory of the row before, tau later. */
+/* Memory of the previous row, tau later. */
 OP_CLONES
 static void decay_to(size_t d, const real *restrict state, real tau, real *restrict decay, real *restrict before,
                      real *restrict bent, real *restrict h)
@@ -198,7 +196,7 @@ static void decay_to(size_t d, const real *restrict state, real tau, real *restr
     for (size_t k = 0; k < d; k++) h[k] = o[k] * bent[k];
 }
 
-/* From the map's outputs to the gates and the new memory. before, last: c^- and cbar^-. */
+/* Gates and new memory from the map's outputs. before, last: c^- and cbar^-. */
 OP_CLONES
 static void remember(size_t d, real *restrict gates, const real *before, const real *last, real *restrict state)
 {
@@ -242,7 +240,7 @@ static void sequence_forward(const struct pass *p, size_t from, size_t to, real 
     }
 }
 
-/* Gradients of the map's outputs, and of c^- in place of c^-. softplus' = 1 - e^{-softplus}. */
+/* Gradients of the map's outputs, and of c^-, which replaces c^-. softplus' = 1 - e^{-softplus}. */
 OP_CLONES
 static void remember_backward(size_t d, const real *restrict gates, const real *last, const real *restrict dstate,
                               real *before, real *restrict dgates)
@@ -263,7 +261,7 @@ static void remember_backward(size_t d, const real *restrict gates, const real *
     for (size_t k = 0; k < d; k++) before[k] = dc[k] * gates[GATE_F * d + k];
 }
 
-/* Adds to the gradients of a memory what comes from c(tau) and h(tau). */
+/* Adds the contributions of c(tau) and h(tau) to the gradients of a memory. */
 OP_CLONES
 static void decay_backward(size_t d, const real *restrict state, real tau, const real *restrict decay,
                            const real *restrict bent, const real *restrict dbefore, const real *restrict dh,
@@ -301,7 +299,7 @@ static void sequence_backward(const struct pass *p, size_t from, size_t to)
 
 /* ---- All events ------------------------------------------------------------------------------ */
 
-/* Embeddings, and the map of them: what the gates get that does not wait for the event before. */
+/* Embeddings and their map: the part of the gates that does not depend on the previous event. */
 static void inputs_forward(const struct pass *p)
 {
     const struct memory *m = p->m;
@@ -395,7 +393,7 @@ static void cubed_nodes(size_t n, double *node, double *weight)
     }
 }
 
-/* The points of one target, and what the total intensity there is multiplied by. */
+/* The points of one target, and the weights of the total intensity there. */
 static void place(const struct pass *p, const struct target *t, size_t index, real *tau, real *weight)
 {
     size_t n = p->m->nodes;
@@ -436,8 +434,8 @@ static void soften(size_t points, size_t types, const real *restrict u, const re
     }
 }
 
-/* The sum over types and points of weight * lambda; and if dscale is there, the gradients: of u in place of the
-   derivatives, of ln s added to dscale. */
+/* Sum over types and points of weight * lambda. Unless dscale is NULL, also gradients: that of u replaces the
+   derivatives, that of ln s is added to dscale. */
 OP_CLONES
 static double weigh(size_t points, size_t types, const real *restrict weight, const real *restrict scale, real alpha,
                     const real *restrict u, const real *restrict soft, real *restrict slope, real *restrict dscale)
@@ -456,7 +454,7 @@ static double weigh(size_t points, size_t types, const real *restrict weight, co
 
 /* ---- Targets --------------------------------------------------------------------------------- */
 
-/* -ln lambda_k at the event itself, whose row of points this is, after `weigh`. Far out on the left softplus is e^x. */
+/* -ln lambda_k at the event itself, given its row of points after `weigh`. Far to the left softplus is e^x. */
 static double at_event(const struct pass *p, const struct target *t, const real *u, const real *soft, real *slope,
                        real *dscale)
 {
@@ -478,7 +476,7 @@ static bool is_right(const struct pass *p, const struct target *t, const real *s
     return best == t->type;
 }
 
-/* The losses of `count` targets, the points of which are laid out; gradients of u and ln s. */
+/* Losses of `count` targets whose points are laid out; gradients of u and ln s. */
 static void add_losses(const struct pass *p, const struct target *t, size_t count, const struct scratch *k,
                        real *dscale, struct loss *out)
 {
@@ -568,10 +566,11 @@ static struct loss loss(const struct op_run *run, const struct model *model, con
 
 /* ---- The law --------------------------------------------------------------------------------- */
 
-/* Points are handled in runs of this many, the last filled up: the same numbers wherever a point lies. */
+/* Points are processed in runs of this many, the last one padded, so that results do not depend on a point's position.
+ */
 enum { RUN = 32 };
 
-/* h (d x RUN), and with slope its derivatives: o (1 - tanh^2) (-delta (c - cbar) e^{-delta tau}). */
+/* h (d x RUN) and, with slope, its derivatives: o (1 - tanh^2) (-delta (c - cbar) e^{-delta tau}). */
 OP_CLONES
 static void law_hidden(size_t d, const float *restrict c, const double *restrict tau, double *restrict h,
                        double *restrict slope)

@@ -1,9 +1,9 @@
 /*
- * objective.h - what training minimises, one objective a file.
+ * objective.h - training objectives, one per file.
  *
- * For each predicted event an objective places points on the law's axis; the gap head gives u, u', u'' there; the
- * objective turns them into a loss and its gradient by them. It never sees the encoder, batches or threads. To add one:
- * write the file objective_NAME.c, and add its name to OBJECTIVES.
+ * For each predicted event an objective places points on the law's axis; the gap head computes u, u', u'' there; the
+ * objective turns them into a loss and its gradient. It never sees the encoder, batches or threads. To add one: write
+ * the file objective_NAME.c, and add its name to OBJECTIVES.
  */
 #ifndef SMURF_MODEL_OBJECTIVE_H
 #define SMURF_MODEL_OBJECTIVE_H
@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Names as calls use them. */
+/* Short names; see op.h. */
 #define objective_at    OP(objective_at)
 #define objective_named OP(objective_named)
 
@@ -28,12 +28,12 @@ struct objective_config {
     const struct objective_class *class;
     enum parametrisation param;
     double low;    /* lower end of the law's support */
-    bool log_axis; /* which has no end at 0 */
-    /* What the objective prepares for itself. */
-    size_t points;             /* most points of one target, the gap itself aside */
+    bool log_axis; /* log time, which has no end at 0 */
+    /* Set by the objective's prepare. */
+    size_t points;             /* most points per target, not counting the gap itself */
     double sigma[SIGMAS_MOST]; /* standard deviations of the noise, used in turn */
     size_t sigmas;
-    bool multiplicative;                           /* tau e^{sigma eps} in place of tau + sigma eps */
+    bool multiplicative;                           /* tau e^{sigma eps} instead of tau + sigma eps */
     bool stop;                                     /* do not differentiate lambda'/lambda */
     double node[POINTS_MOST], weight[POINTS_MOST]; /* Gauss-Legendre on [0, 1] */
 };
@@ -41,25 +41,25 @@ struct objective_config {
 struct objective_class {
     const char *name, *about;
 
-    /* What it is like, and what it needs. */
-    bool censored;        /* has a use for gaps that were cut off */
-    bool perturbed;       /* its points are perturbations of the gap, where types can be asked for too */
+    /* Properties and requirements. */
+    bool censored;        /* uses censored gaps */
+    bool perturbed;       /* its points are perturbations of the gap, at which types can be evaluated too */
     bool intensity;       /* needs a head that gives an intensity */
     enum exact_mass mass; /* whether its laws have mass beyond their table */
-    /* The noise that its laws carry, which is taken off again; and how far noise spreads the law's support, on its
-       axis. NULL: there is no noise, and none to choose. */
+    /* The noise its laws carry, which is removed again; and how far noise widens the law's support, on its axis. NULL:
+       no noise, and none to choose. */
     double (*noise)(const smurf_settings *settings);
     double (*spread)(const smurf_settings *settings);
-    /* Refuses settings that do not go with it; NULL: all do. */
+    /* Rejects incompatible settings; NULL: accepts all. */
     smurf_status (*check)(const smurf_settings *settings, smurf_error *err);
-    /* Fills what it needs of a config. */
+    /* Fills its part of a config. */
     void (*prepare)(const smurf_settings *settings, struct objective_config *out);
 
-    int (*order)(const struct objective_config *config); /* derivatives of u that it needs: 0, 1, 2 */
+    int (*order)(const struct objective_config *config); /* derivatives of u it needs: 0, 1, 2 */
     size_t (*count)(const struct objective_config *config, const struct target *target);
     void (*place)(const struct objective_config *config, const struct op_run *run, const struct target *target,
                   size_t n, real *tau);
-    /* The loss; g0, g1, g2 (n) get its gradient by u, u', u'' as far as the order goes. */
+    /* The loss; g0, g1, g2 (n) get its gradient with respect to u, u', u'', up to the order. */
     double (*loss)(const struct objective_config *config, const struct target *target, size_t n, const real *tau,
                    const real *u, const real *u1, const real *u2, real *g0, real *g1, real *g2);
 };
@@ -68,7 +68,7 @@ struct objective_class {
 #define OBJECTIVE_DECLARE(name) extern const struct objective_class OP(objective_##name);
 OBJECTIVES(OBJECTIVE_DECLARE)
 
-/* NULL past the last; NULL if there is none of that name. */
+/* NULL past the last; NULL for an unknown name. */
 const struct objective_class *objective_at(size_t index);
 const struct objective_class *objective_named(const char *name);
 

@@ -1,5 +1,5 @@
 /*
- * objective_at_gap.h - the points of objectives that look at the observed gap alone, and need psi' there.
+ * objective_at_gap.h - points of objectives that use the observed gap alone, and need psi' there.
  */
 #ifndef SMURF_MODEL_OBJECTIVE_AT_GAP_H
 #define SMURF_MODEL_OBJECTIVE_AT_GAP_H

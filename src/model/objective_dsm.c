@@ -1,11 +1,11 @@
 /* Compiled twice, for float and for double: see op/op.h. */
 /*
- * objective_dsm.c - denoising score matching: the score of the gap with noise on it.
+ * objective_dsm.c - denoising score matching: the score of the noisy gap.
  *
  * With eps ~ N(0, 1), averaged over the points:
  *     additive        t = tau + sigma eps      1/2 sigma^2 (psi(t) - (tau - t)/sigma^2)^2
  *     multiplicative  t = tau e^{sigma eps}    1/2 sigma^2 t^2 (psi(t) + (1 + eps/sigma)/t)^2
- * Several sigmas take turns. With `stop` the quotient lambda'/lambda is not differentiated: only -lambda learns.
+ * Several sigmas alternate. With `stop` the quotient lambda'/lambda is not differentiated: only -lambda learns.
  */
 #include "model/objective.h"
 
@@ -24,7 +24,7 @@ static size_t count(const struct objective_config *config, const struct target *
     return config->points;
 }
 
-/* A tie has no logarithm: multiplicative noise takes it for this. */
+/* A tie has no logarithm, so multiplicative noise uses a minimum gap. */
 static double gap_of(const struct objective_config *config, const struct target *target)
 {
     return config->multiplicative && target->gap < 1e-6 ? 1e-6 : target->gap;
@@ -42,7 +42,7 @@ static void place(const struct objective_config *config, const struct op_run *ru
     }
 }
 
-/* The scores the noise pulls towards, and the weights of the squares. */
+/* Target scores of the noise, and the weights of the squares. */
 static void aim(const struct objective_config *config, const struct target *target, size_t n, const real *tau,
                 real *score, real *weight)
 {
@@ -63,7 +63,7 @@ static void aim(const struct objective_config *config, const struct target *targ
     }
 }
 
-/* g0, g1: on entry the aimed scores and the weights; on return the gradient. Returns the sum of the squares. */
+/* g0, g1: on entry the target scores and the weights; on return the gradient. Returns the sum of the squares. */
 OP_CLONES
 static real squares_intensity(size_t n, bool stop, const real *restrict u, const real *restrict u1, real *restrict g0,
                               real *restrict g1)
@@ -105,7 +105,7 @@ static double loss(const struct objective_config *config, const struct target *t
 
 /* ---- Settings --------------------------------------------------------------------------------- */
 
-/* Several scales of noise act like one of their mean square. */
+/* Several noise levels act like one with their mean square. */
 static double noise(const smurf_settings *settings)
 {
     double sum = 0;

@@ -3,14 +3,14 @@
  * objective_mle.c - the likelihood: Lambda(tau) - ln lambda(tau), Lambda by Gauss-Legendre from the lower end of the
  * support.
  *
- * A gap that was cut off by the end of observation has the likelihood of nothing coming: Lambda alone.
+ * A gap censored by the end of observation has the likelihood of no event: Lambda alone.
  */
 #include "model/objective.h"
 
 #include "base/gauss_legendre.h"
 #include "op/intensity.h"
 
-/* From the lower end of the support to the gap; a gap below it, which train had none of, adds nothing. */
+/* From the lower end of the support to the gap; a gap below it, which train does not have, adds nothing. */
 static double span_of(const struct objective_config *config, const struct target *target)
 {
     return target->gap > config->low ? target->gap - config->low : 0;
@@ -48,7 +48,7 @@ static double loss(const struct objective_config *config, const struct target *t
     }
     if (n == config->points) return sum;
     real last = u[config->points], *g = &g0[config->points];
-    if (last < -40) { /* ln lambda = u to all digits; lambda itself may underflow */
+    if (last < -40) { /* ln lambda = u to full precision; lambda itself may underflow */
         *g = -1;
         return sum - (double)last;
     }

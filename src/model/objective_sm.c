@@ -2,7 +2,7 @@
 /*
  * objective_sm.c - score matching without noise: 1/2 psi^2 + psi' at the observed gap.
  *
- * Unbounded below wherever the density is positive at a border of its support: exponential gaps drive lambda to 0.
+ * Unbounded below if the density is positive at a boundary of its support: exponential gaps drive lambda to 0.
  */
 #include "model/objective_at_gap.h"
 

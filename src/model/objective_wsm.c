@@ -2,9 +2,8 @@
 /*
  * objective_wsm.c - weighted score matching: 1/2 h psi^2 + h psi' + h' psi, with h zero where the density ends.
  *
- * h = tau; where the end of observation T is known, h = min(tau, T - t), whose slope is +1 up to half of T - t_{i-1}
- * and -1 beyond. On the log axis, which has no end on the left: h = min(1, y(T - t_{i-1}) - y). Gaps that were cut off
- * add nothing.
+ * h = tau; if the end of observation T is known, h = min(tau, T - t), whose slope is +1 up to half of T - t_{i-1} and
+ * -1 beyond. On the log axis, which has no end on the left: h = min(1, y(T - t_{i-1}) - y). Censored gaps add nothing.
  */
 #include "model/objective_at_gap.h"
 
@@ -15,7 +14,7 @@ static void weigh(const struct objective_config *config, const struct target *ta
     double tau = target->gap, limit = target->limit;
     *h = config->log_axis ? 1 : tau;
     *slope = config->log_axis ? 0 : 1;
-    if (limit - tau < *h) { /* false where the limit is unknown */
+    if (limit - tau < *h) { /* false if the limit is unknown */
         *h = limit - tau;
         *slope = -1;
     }

@@ -48,7 +48,7 @@ void smurf_params_start(const struct params *params, uint64_t seed, double *slab
     for (size_t i = 0; i < params->count; i++) {
         const struct param *p = &params->entry[i];
         struct random random;
-        smurf_random_init(&random, seed, 0x706172616d000000u + i); /* a stream of its own for every tensor */
+        smurf_random_init(&random, seed, 0x706172616d000000u + i); /* each tensor has its own stream */
         for (size_t k = 0; k < p->size; k++) slab[p->at + k] = draw(p, &random);
     }
 }

@@ -1,8 +1,8 @@
 /*
- * params.h - the table of a model's parameters: named views into one slab.
+ * params.h - a model's parameter table: named views into one slab.
  *
  * The slab is an array of floats (or of doubles in tests); gradients and moments have the same shape, so one table
- * serves all of them.
+ * serves them all.
  */
 #ifndef SMURF_MODEL_PARAMS_H
 #define SMURF_MODEL_PARAMS_H
@@ -19,7 +19,7 @@ enum param_start {
     START_XAVIER,        /* uniform within sqrt(6 / (rows + columns)) */
     START_FAN_IN,        /* uniform within 1 / sqrt(fan) */
     START_XAVIER_NORMAL, /* N(0, 2 / (rows + columns)) */
-    START_VALUE,         /* `value`, which is set after adding */
+    START_VALUE,         /* `value`, set after adding */
 };
 
 struct param {
@@ -42,7 +42,7 @@ struct params {
 /* Adds an entry and returns its offset. Offsets are multiples of 16 elements. */
 size_t smurf_params_add(struct params *params, enum param_start start, size_t fan, size_t rows, size_t columns,
                         const char *name, ...) __attribute__((format(printf, 6, 7)));
-/* Fills a slab with starting values, a function of the seed. */
+/* Fills a slab with initial values, a function of the seed. */
 void smurf_params_start(const struct params *params, uint64_t seed, double *slab);
 
 #endif

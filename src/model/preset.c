@@ -1,5 +1,5 @@
 /*
- * preset.c - settings by name: the published ones, and those chosen by looking at the data.
+ * preset.c - named presets: the published settings, and the default, chosen by inspecting the data.
  *
  * The published table has two columns, the paper's and its authors' program's, which differ in places.
  */
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* One data set of the table: shape, then what differs between the columns as paper, program. */
+/* One data set of the table: shape, then values that differ between the columns as {paper, program}. */
 struct published {
     const char *name;
     size_t heads, layers, width, head_width, inner, batch;
@@ -47,7 +47,7 @@ const char *smurf_preset_name(size_t index)
     return NULL;
 }
 
-/* The paper's objective is the whole score; its program stops the gradient at lambda'/lambda. */
+/* The paper's objective is the full score; its program stops the gradient at lambda'/lambda. */
 static void use_published(smurf_settings *c, const struct published *p, int program)
 {
     strcpy(c->model, "smurf");
@@ -112,19 +112,17 @@ static double clamp(double x, double low, double high)
     return x < low ? low : x > high ? high : x;
 }
 
-/* The rules, each with its reason:
-   - likelihood on log time with the gap feature: gaps of real logs spread over decades;
-   - dithering where the tick is a thousandth of the mean gap or more: the law must not learn the clock's teeth;
-   - one width for all; 2 layers, 3 from 100,000 events on; below 5,000, which the model could learn by heart, 1 layer
-   and more dropout;
-   - the average of the weights over the last hundreds of steps (thousands from 5,000 events on): less noise of the last
-   ones;
-   - the last fifth of the epochs without dropout, from 5,000 events on: the law that is used has none;
-   - a fiftieth of the events in a step, but 32 at least and 600 at most: enough steps for small data, fair samples for
-   large;
-   - sequences of more than 600 events on average are cut into windows that look back at 128: attention stays cheap, and
-   there are more steps;
-   - about 6 million events in all, within 10 to 200 epochs: minutes on two cores. */
+/* Rules and reasons:
+   - likelihood on log time with the gap feature: gaps of real logs span decades;
+   - dithering if the tick is at least a thousandth of the mean gap: the law must not learn the clock's resolution;
+   - one width for all; 2 layers, 3 from 100,000 events on; below 5,000, where the model could memorise the data, 1
+   layer and more dropout;
+   - an average of the weights over the last hundreds of steps (thousands from 5,000 events on): reduces noise;
+   - from 5,000 events on, no dropout in the last fifth of the epochs: the final law uses none;
+   - a fiftieth of the events per step, within 32 to 600: enough steps for small data, representative batches for large;
+   - sequences of more than 600 events on average are cut into windows with a look-back of 128: attention stays cheap,
+   and there are more steps;
+   - about 6 million events in total, within 10 to 200 epochs: minutes on two cores. */
 static smurf_status use_look(smurf_settings *c, const smurf_data *train, smurf_error *err)
 {
     struct look l = look_at(train);

@@ -1,20 +1,20 @@
 /* Compiled twice, for float and for double: see op/op.h. */
 /*
- * sahp.c - the self-attentive Hawkes process (Zhang et al., 2020): attention over the past sets an intensity that goes
- * from one level to another until the next event comes.
+ * sahp.c - the self-attentive Hawkes process (Zhang et al., 2020): attention over the past sets an intensity that moves
+ * from one level to another until the next event.
  *
  *     x_j = embedding(type_j) + code_j      code_j = sin, cos (p_j omega_i + w_i (t_j - t_{j-1})),  i < width/2
  *     h   = layers(x)                       those of encoder.h, causal; time enters through code alone
  *     mu, eta = gelu(linear h)   gamma = softplus(linear h)      each `width` wide: the coefficients of one event
- *     z(tau) = tanh(mu + (eta - mu) e^{-gamma tau})              eta just after the event, mu in the end
+ *     z(tau) = tanh(mu + (eta - mu) e^{-gamma tau})              eta just after the event, mu in the limit
  *     lambda_k(tau) = softplus(u_k),  u = W z(tau) + b
  *     loss of a gap = integral from 0 to tau of sum_k lambda_k - ln lambda_type(tau)     censored: the integral alone
  *
- * p_j is the place of event j in its sequence, omega_i = 10000^{-2i/width}, w is learned; no gap comes before the first
- * event, which has 0 there. The integral is taken by Gauss-Legendre at NODES points. Types are shares of lambda_k.
+ * p_j is the position of event j in its sequence, omega_i = 10000^{-2i/width}, and w is learned; the gap before the
+ * first event is 0. The integral uses Gauss-Legendre with NODES points. Types are shares of lambda_k.
  *
- * Targets are cut into chunks by their number only, each with its own gradients of W and b, added up in order. Within a
- * chunk a block of targets at a time: all their points are the rows of one product with W.
+ * Targets are divided into chunks that depend on their number only, each with its own gradients of W and b, added in
+ * order. Within a chunk, the points of a block of targets are the rows of one product with W.
  *
  * Compiled with -ffast-math for the vector tanh, exp, log, sin and cos of libmvec.
  */
@@ -30,7 +30,7 @@
 
 #include <string.h>
 
-enum { NODES = 20, POINTS = NODES + 1 }; /* of a target: the nodes, and the gap itself */
+enum { NODES = 20, POINTS = NODES + 1 }; /* per target: the nodes, and the gap itself */
 enum { CHUNK = 8, ROWS_CHUNK = 24, BLOCK = 32, PAIRS = 64 };
 
 struct offsets {
@@ -67,11 +67,11 @@ static size_t coefficients(const struct model *model)
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* Scratch of one chunk, for one block of targets at a time: a row is a point of a target. */
+/* Scratch of one chunk, for one block of targets at a time. A row is a point of a target. */
 struct scratch {
     real *tau;        /* (rows) */
     real *e, *z, *dz; /* (rows x width): e^{-gamma tau}, z, gradient of z */
-    real *u;          /* (rows x types): u, then its gradient */
+    real *u;          /* (rows x types): u, later its gradient */
 };
 
 struct memory {
@@ -82,7 +82,7 @@ struct memory {
     size_t shared_size, scratch_size;
 };
 
-/* Targets of a block: fewer where types are many. */
+/* Targets per block: fewer if there are many types. */
 static size_t block_of(const struct model *model)
 {
     return model->shape.types > 512 ? 1 : 8;
@@ -100,7 +100,7 @@ static struct scratch take_scratch(struct workspace *w, const struct model *mode
     return k;
 }
 
-/* Returns the reals it takes; with base NULL it only counts. */
+/* Returns the number of reals used; with base NULL it only counts. */
 static size_t lay_out(struct memory *m, const struct model *model, size_t n, int threads, real *base)
 {
     size_t d = model->shape.width, types = model->shape.types;
@@ -141,7 +141,7 @@ static void phases(size_t n, double place, double gap, const double *restrict pe
     for (size_t i = 0; i < n; i++) out[i] = place / period[i] + (double)rate[i] * gap;
 }
 
-/* By themselves: together, the compiler would call a sincos that has no vector form. */
+/* Separate loops: in one, the compiler would call sincos, which has no vector form. */
 OP_CLONES
 static void sines(size_t n, const double *restrict phase, double *restrict out)
 {
@@ -159,7 +159,7 @@ static double gap_before(const struct encoder_input *input, size_t first, size_t
     return i > first ? input->time[i] - input->time[i - 1] : 0;
 }
 
-/* Rows of one sequence: code, and x. */
+/* Code and x for the rows of one sequence. */
 static void see_sequence(const struct model *model, const real *slab, const struct encoder_input *input, size_t s,
                          struct memory *m)
 {
@@ -235,7 +235,7 @@ static void state_rows(const struct model *model, const real *slab, size_t i0, s
     }
 }
 
-/* dc becomes the gradient of raw; dh is written. */
+/* Replaces dc by the gradient of raw; writes dh. */
 static void unstate_rows(const struct model *model, const real *slab, size_t i0, size_t n, struct memory *m)
 {
     size_t d = model->shape.width;
@@ -246,7 +246,7 @@ static void unstate_rows(const struct model *model, const real *slab, size_t i0,
     linear_backward(n, d, 3 * d, m->dc + i0 * 3 * d, slab + offsets(model)->state, 0, m->dh + i0 * d);
 }
 
-/* The coefficients c of all rows; returns h. */
+/* Computes the coefficients c of all rows; returns h. */
 static const real *forward(const struct op_run *run, const struct model *model, const real *slab,
                            const struct encoder_input *input, struct memory *m, real *c)
 {
@@ -263,7 +263,7 @@ static const real *forward(const struct op_run *run, const struct model *model, 
     return h;
 }
 
-/* From the gradient of the coefficients to that of all parameters below them. */
+/* From the gradient of the coefficients to those of all parameters below them. */
 static void backward(const struct op_run *run, const struct model *model, const real *slab,
                      const struct encoder_input *input, struct memory *m, const real *h, real *grad)
 {
@@ -295,7 +295,7 @@ static void encode(const struct op_run *run, const struct model *model, const re
 
 /* ---- A block of targets ---------------------------------------------------------------------- */
 
-/* What all targets of a batch share. */
+/* Shared by all targets of a batch. */
 struct pass {
     const struct model *model;
     const real *slab;
@@ -305,7 +305,7 @@ struct pass {
     bool backward;
 };
 
-/* e and z of one target at its points. One loop for each function, over all rows: no row ends in scalar calls. */
+/* e and z of one target at its points. One loop per function over all rows, so that no row ends in scalar calls. */
 OP_CLONES
 static void states(size_t d, const real *restrict c, const real *restrict tau, real *restrict e, real *restrict z)
 {
@@ -318,7 +318,7 @@ static void states(size_t d, const real *restrict c, const real *restrict tau, r
     for (size_t i = 0; i < POINTS * d; i++) z[i] = tanh_real(z[i]);
 }
 
-/* The gradient of the coefficients of one target is added to dc. */
+/* Adds the gradient of the coefficients of one target to dc. */
 OP_CLONES
 static void unstates(size_t d, const real *restrict c, const real *restrict tau, const real *restrict e,
                      const real *restrict z, const real *restrict dz, real *restrict dc)
@@ -334,7 +334,7 @@ static void unstates(size_t d, const real *restrict c, const real *restrict tau,
         }
 }
 
-/* Returns the sum of lambda_k; u becomes the gradient of factor times it. */
+/* Returns the sum of lambda_k; replaces u by the gradient of factor times it. */
 OP_CLONES
 static real node_row(size_t types, real factor, real *u)
 {
@@ -347,8 +347,8 @@ static real node_row(size_t types, real factor, real *u)
     return sum;
 }
 
-/* Returns -ln lambda_type at the gap; u becomes the gradient of alpha times it. lambda may underflow, its logarithm
-   never does: below -30 it is u. */
+/* Returns -ln lambda_type at the gap; replaces u by the gradient of alpha times it. lambda may underflow, but its
+   logarithm is u below -30. */
 static double gap_row(size_t types, uint32_t type, double alpha, real *u, bool *right)
 {
     double at = (double)u[type], lambda = log1p(exp(-fabs(at))) + (at > 0 ? at : 0);
@@ -359,7 +359,7 @@ static double gap_row(size_t types, uint32_t type, double alpha, real *u, bool *
     return at < -30 ? -at : -log(lambda);
 }
 
-/* The loss of one target from its rows of u, which become gradients. */
+/* The loss of one target from its rows of u, which are replaced by gradients. */
 static void one_target(const struct pass *p, const struct target *t, real *u, struct loss *out)
 {
     size_t types = p->model->shape.types;
@@ -467,12 +467,12 @@ static struct loss loss(const struct op_run *run, const struct model *model, con
 
 /* ---- The law --------------------------------------------------------------------------------- */
 
-/* In double, from floats. Points go through in runs, units and types in parts of what has room on the stack. */
+/* In double, from floats. Points are processed in runs, units and types in parts that fit on the stack. */
 enum { RUN = 32, UNITS = 64, TYPES = 128 };
 
 struct law_room {
     double z[UNITS * RUN], z1[UNITS * RUN]; /* z and dz/dtau */
-    double u[TYPES * RUN], u1[TYPES * RUN]; /* u and du/dtau; then lambda and its slope */
+    double u[TYPES * RUN], u1[TYPES * RUN]; /* u and du/dtau; later lambda and its slope */
 };
 
 OP_CLONES
@@ -493,7 +493,7 @@ static void law_add(size_t n, size_t units, const float *restrict w, const doubl
         for (size_t i = 0; i < n; i++) u[i] += (double)w[k] * z[k * RUN + i];
 }
 
-/* u becomes lambda, and u1 its slope. */
+/* Replaces u by lambda, and u1 by its slope. */
 OP_CLONES
 static void law_lambda(size_t n, double *restrict u, double *restrict u1)
 {
@@ -504,8 +504,8 @@ static void law_lambda(size_t n, double *restrict u, double *restrict u1)
     }
 }
 
-/* lambda_k of `types` types from k0 on, at n points, a multiple of 8: u of room; u1: slopes, or zeros where they are
-   not asked for. */
+/* lambda_k of `types` types from k0 on, at n points, a multiple of 8, in r->u; slopes in r->u1, or zeros if not needed.
+ */
 static void law_part(const struct model_law *l, size_t k0, size_t types, const double *tau, size_t n, bool slopes,
                      struct law_room *r)
 {
@@ -528,7 +528,7 @@ static void law_part(const struct model_law *l, size_t k0, size_t types, const d
     for (size_t k = 0; k < types; k++) law_lambda(n, r->u + k * RUN, r->u1 + k * RUN);
 }
 
-/* Up to RUN gaps, filled up to a multiple of 8 with zeros: none is left over for scalar calls. Returns how many. */
+/* Up to RUN gaps, padded with zeros to a multiple of 8, so that there are no scalar calls. Returns the number. */
 static size_t law_points(const double *gap, size_t n, double *tau)
 {
     size_t filled = (n + 7) & ~(size_t)7;

@@ -1,5 +1,5 @@
 /* Compiled twice, for float and for double: see op/op.h. */
-/* smurf.c - SMURF as a class of models. See smurf_class.h. */
+/* smurf.c - SMURF as a model class. See smurf_class.h. */
 #include "model/smurf_class.h"
 
 #include "model/gap_law.h"
@@ -18,7 +18,7 @@ static size_t coefficients(const struct model *m)
     return 3 * m->shape.width;
 }
 
-/* Of the encoder; then the coefficients, each of the four by itself. */
+/* Memory of the encoder; the coefficients follow, in four separate arrays. */
 static size_t encoder_part(const struct model *m, size_t n, int threads)
 {
     return (encoder_memory(&m->shape, n, threads) + 15) & ~(size_t)15;

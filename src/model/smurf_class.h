@@ -1,16 +1,16 @@
 /*
- * smurf_class.h - SMURF: a Transformer (encoder.h), and heads that make the laws of gaps and types from its vectors
+ * smurf_class.h - SMURF: a Transformer (encoder.h), and heads that turn its vectors into laws of gaps and types
  * (head.h).
  *
- * The coefficients of one event, 3 width of them: a, b of the gap head (width each), a, b of the type head (width/2
- * each). Trained by an objective (objective.h) and the cross-entropy of the type.
+ * The 3 width coefficients of one event: a, b of the gap head (width each), a, b of the type head (width/2 each).
+ * Trained with an objective (objective.h) and the cross-entropy of the type.
  */
 #ifndef SMURF_MODEL_SMURF_CLASS_H
 #define SMURF_MODEL_SMURF_CLASS_H
 
 #include "model/model_class.h"
 
-/* Names as calls use them. */
+/* Short names; see op.h. */
 #define smurf_loss_memory OP(smurf_loss_memory)
 #define smurf_loss        OP(smurf_loss)
 
@@ -26,7 +26,7 @@ static inline const struct smurf_offsets *smurf_offsets(const struct model *mode
     return (const void *)model->own;
 }
 
-/* Where the coefficients of one event are: for functions of head.h, n = 1. */
+/* Locates the coefficients of one event; for functions of head.h, with n = 1. */
 static inline struct head_coefficients smurf_coefficients(const struct model *model, real *c)
 {
     size_t d = model->shape.width;

@@ -1,4 +1,4 @@
-/* smurf_history.c - see history.h: SMURF's history, the cache of its encoder. */
+/* smurf_history.c - see history.h: SMURF's history, a cache of its encoder. */
 #include "model/encoder_cache.h"
 #include "model/smurf_class.h"
 
@@ -28,7 +28,7 @@ static void clear(void *history)
     smurf_encoder_cache_clear(history);
 }
 
-/* From the encoder's last vector. */
+/* Computes c from the encoder's last vector. */
 static void coefficients(const struct encoder_cache *cache, const float *h, float *c)
 {
     const struct model *m = cache->model;

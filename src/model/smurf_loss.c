@@ -1,13 +1,13 @@
 /* Compiled twice, for float and for double: see op/op.h. */
 /*
- * smurf_loss.c - the loss of a batch and its gradient: encoder, coefficients, objective and type loss, and back.
+ * smurf_loss.c - the loss of a batch and its gradient: encoder, coefficients, objective and type loss.
  *
- * Targets are cut into chunks that depend on their number only; each chunk has gradients of the shared weights (w, c
- * and the type map) of its own, which are added up in the order of chunks. Within a chunk, one target after the other:
- * its points, heads, losses and gradients stay in the caches of one core.
+ * Targets are divided into chunks that depend on their number only. Each chunk has its own gradients of the shared
+ * weights (w, c and the type map), which are added in the order of chunks. Within a chunk, targets are processed one at
+ * a time: points, heads, losses and gradients stay in the cache of one core.
  *
- * Where types are asked for at one point of each target and there are many of them, the type map (types x width/2) does
- * not stay there: then the types of TOGETHER targets are one product, and the map is read once for all of them.
+ * With one type point per target and many types, the type map (types x width/2) does not fit in that cache: then the
+ * types of TOGETHER targets are one product, and the map is read once for all of them.
  */
 #include "model/smurf_class.h"
 
@@ -27,7 +27,8 @@ static void fill_up(real *x, size_t n, real value)
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* Scratch of one thread, for one target at a time; types of one target at its points, or of several at one each. */
+/* Scratch of one thread, for one target at a time; for types, one target at its points, or several at one point each.
+ */
 struct scratch {
     real *tau, *u, *u1, *u2, *g0, *g1, *g2; /* (points) */
     real *z;                                /* (width x points) */
@@ -58,7 +59,7 @@ static struct scratch take_scratch(struct workspace *w, const struct model *mode
     return k;
 }
 
-/* Returns the reals it takes; with base NULL it only counts. */
+/* Returns the number of reals used; with base NULL it only counts. */
 static size_t lay_out(struct memory *m, const struct model *model, const struct loss_config *config, size_t n,
                       int threads, real *base)
 {
@@ -90,7 +91,7 @@ size_t smurf_loss_memory(const struct model *model, const struct loss_config *co
 
 /* ---- One target ------------------------------------------------------------------------------ */
 
-/* What all targets of a batch share. */
+/* Shared by all targets of a batch. */
 struct pass {
     const struct op_run *run;
     const struct model *model;
@@ -102,7 +103,7 @@ struct pass {
     bool backward;
 };
 
-/* Gradients of the shared weights, laid out in one piece: w, c, type map, type bias. */
+/* Gradients of the shared weights, contiguous: w, c, type map, type bias. */
 struct shared {
     real *w, *c, *type_w, *type_c;
 };
@@ -153,7 +154,7 @@ static void type_loss(const struct pass *p, const struct target *t, const struct
                            g->type_c);
 }
 
-/* Types are asked for at the observed gap alone. */
+/* Whether types are evaluated at the observed gap alone. */
 static bool at_truth(const struct pass *p)
 {
     return !p->objective->perturbed || p->config->type_at_truth;
@@ -170,7 +171,7 @@ static void one_target(const struct pass *p, const struct target *t, const struc
     out->gaps++;
     if (t->censored) return;
     if (at_truth(p)) {
-        if (p->model->shape.types >= TYPES_MANY) return; /* later, with others */
+        if (p->model->shape.types >= TYPES_MANY) return; /* done later, together with others */
         k->tau[0] = (real)t->gap;
         n = 1;
     }
@@ -193,7 +194,7 @@ static void units_back(const struct pass *p, const struct target *const *t, cons
     }
 }
 
-/* Targets t[0 .. m-1], m <= TOGETHER. Everything lies target by target here. */
+/* Targets t[0 .. m-1], m <= TOGETHER. Arrays here are ordered by target. */
 static void type_losses(const struct pass *p, const struct target *const *t, size_t m, const struct scratch *k,
                         const struct shared *g, struct loss *out)
 {

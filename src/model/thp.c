@@ -6,9 +6,9 @@
  *     softplus_beta(x) = ln(1 + e^{beta x}) / beta
  *     P(type k) = softmax_k(v_k . h_j), a classifier that does not see tau
  *
- * The law of the gap after event j is made of h_j, which has seen events 1..j. Trained by likelihood with draws in
- * place of the integral (thp_part.h), and the cross-entropy of the classifier. Coefficients of an event, 2 types + 2 of
- * them: z_k = w_k . h_j + b_k, then s = alpha / (t_j + t0), beta, and the classifier's logits.
+ * The law of the gap after event j is computed from h_j, which depends on events 1..j. Trained by likelihood with a
+ * Monte Carlo integral (thp_part.h), and the cross-entropy of the classifier. The 2 types + 2 coefficients of an event:
+ * z_k = w_k . h_j + b_k, then s = alpha / (t_j + t0), beta, and the classifier's logits.
  */
 #include "model/thp_part.h"
 #include "op/type_head.h"
@@ -54,7 +54,7 @@ struct work {
     bool backward;
 };
 
-/* config NULL: to encode only. */
+/* config NULL: for encoding only. */
 static size_t lay_out(struct work *w, const struct model *m, const struct loss_config *config, size_t n, int threads,
                       real *base)
 {
@@ -106,7 +106,7 @@ static void encode(const struct op_run *run, const struct model *m, const real *
 
 /* ---- The loss -------------------------------------------------------------------------------- */
 
-/* Sums of one chunk of targets. */
+/* Sums over one chunk of targets. */
 struct part_sums {
     struct loss loss;
     double alpha, beta;
@@ -132,7 +132,7 @@ static void one_target(const struct work *w, size_t index, real *scratch, struct
     sums->loss.typed++;
 }
 
-/* Chunks depend on the number of targets only, and are added up in order. */
+/* Chunks depend on the number of targets only, and are added in order. */
 static struct part_sums all_targets(const struct work *w)
 {
     size_t targets = w->batch->targets, chunks = target_chunks(targets, CHUNK);
@@ -172,7 +172,7 @@ static struct law law(const struct model *m, const float *slab, const float *c, 
     return model_law_of(&OP(thp_law), m, slab, c, low, high, memory);
 }
 
-/* The classifier's, the same at any gap. */
+/* From the classifier; the same at any gap. */
 static void classify(const struct law *of, const double *gap, double *out, size_t n)
 {
     (void)gap;

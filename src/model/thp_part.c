@@ -106,7 +106,7 @@ size_t thp_scratch(const struct loss_config *config)
     return 2 * padded(config->points);
 }
 
-/* Points u * gap, and their weights; the rest of the last block has weight 0. */
+/* Points u * gap and their weights; the last block is padded with weight 0. */
 static void place(const struct thp_pass *p, const struct target *t, size_t index, real *tau, real *w)
 {
     size_t points = p->config->points, all = padded(points);

@@ -6,7 +6,7 @@
 
 #include "op/op.h"
 
-/* Names as calls use them. */
+/* Short names; see op.h. */
 #define activation_forward  OP(activation_forward)
 #define activation_backward OP(activation_backward)
 
@@ -14,7 +14,7 @@ enum activation { ACTIVATION_GELU, ACTIVATION_RELU };
 
 /* x, y: (n); y may be x. */
 void activation_forward(enum activation kind, size_t n, const real *x, real *y);
-/* d, the gradient by y, becomes that by x: d f'(x). y = f(x) again, which takes little beside it. */
+/* d, the gradient with respect to y, becomes the gradient with respect to x: d f'(x). Also recomputes y = f(x). */
 void activation_backward(enum activation kind, size_t n, const real *x, real *d, real *y);
 
 #endif

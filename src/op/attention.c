@@ -1,21 +1,20 @@
 /* Compiled twice, for float and for double: see op/op.h. */
 /*
- * attention.c - see attention.h. One (sequence, head) is the work of one thread, in a fixed order.
+ * attention.c - see attention.h. One thread handles one (sequence, head), in a fixed order.
  *
- * The weights are never whole in memory: one tile of them at a time (tile.h) is made, used and forgotten.
- * Forward keeps for each row of queries the largest score so far, most, and sum_j exp(s_ij - most); when most
- * grows, the sum and out_i shrink by exp(old most - new most). In the end lse_i = most + ln sum. Backward
- * makes the weights again from lse and, with delta_i = dout_i . out_i = sum_j p_ij dp_ij,
+ * The full weight matrix is never stored; tiles of it (tile.h) are computed, used and discarded. The forward pass
+ * keeps, for each query row, the largest score so far, most, and sum_j exp(s_ij - most); when most grows, the sum and
+ * out_i are rescaled by exp(old most - new most). At the end lse_i = most + ln sum. The backward pass recomputes the
+ * weights from lse and, with delta_i = dout_i . out_i = sum_j p_ij dp_ij,
  *
  *     dp_ij = m_ij dout_i . v_j       ds_ij = p_ij (dp_ij - delta_i) / sqrt(width)
  *     dv_j = sum_i m_ij p_ij dout_i   dq_i = sum_j ds_ij k_j    dk_j = sum_i ds_ij q_i
  *
- * Element (i, h, j) of the mask m has the number (i*heads + h) * 2^STRIDE_BITS + j, where i counts the rows
- * of the batch and j those of the sequence: tiles begin at multiples of 8 columns, whatever their size.
+ * Element (i, h, j) of the mask m has the number (i*heads + h) * 2^STRIDE_BITS + j, where i counts rows of the batch
+ * and j rows of the sequence. Tiles begin at multiples of 8 columns, whatever their size.
  *
- * Built with -ffast-math: gcc calls the vector exp of libmvec only then. No infinity or NaN is made here:
- * forbidden scores are a large negative number, and arguments of exp are held at a bound below which weights
- * count for nothing.
+ * Built with -ffast-math, without which gcc does not call libmvec's vector exp. No infinity or NaN is produced here:
+ * masked scores are a large negative number, and arguments of exp are clamped where weights become negligible.
  */
 #include "op/attention.h"
 
@@ -31,7 +30,7 @@
 enum {
     TILE = TILE_ROWS * TILE_COLUMNS,
     SCRATCH = (3 * TILE + 2 * TILE_ROWS + TILE_SCRATCH + 63) / 64 * 64,
-    BAND = 16, /* rows of a mask made together: few, for the unseen part of them is made in vain */
+    BAND = 16, /* mask rows generated together; small, because the unseen part is wasted */
     STRIDE_BITS = 24,
 };
 
@@ -43,7 +42,7 @@ static const real lowest = -1e300, floor_of_exp = -700;
 static const real lowest = -1e30f, floor_of_exp = -80;
 #endif
 
-/* One head of one sequence: n rows of `width` at a distance of ld. */
+/* One head of one sequence: n rows of `width`, ld apart. */
 struct head {
     const struct op_run *run;
     struct op_dropout dropout;
@@ -52,7 +51,7 @@ struct head {
     real scale;
 };
 
-/* The bound, about 1e-35 (float) or 1e-304 (double), is nothing beside the largest weight of a row, 1. */
+/* The bound, about 1e-35 (float) or 1e-304 (double), is negligible beside the largest weight of a row, 1. */
 static real bounded_exp(real x)
 {
     return exponential(x > floor_of_exp ? x : floor_of_exp);
@@ -63,7 +62,7 @@ static void fill(real *x, size_t from, size_t to, real value)
     for (size_t c = from; c < to; c++) x[c] = value;
 }
 
-/* The mask of the tile whose first row and column are i and j. */
+/* Mask of the tile whose first row and column are i and j. */
 static void make_mask(const struct head *head, const struct tile *tile, size_t i, size_t j, real *mask)
 {
     uint64_t stride = (uint64_t)head->heads << STRIDE_BITS;
@@ -76,8 +75,8 @@ static void make_mask(const struct head *head, const struct tile *tile, size_t i
     }
 }
 
-/* s = exp(s - most), times mask (or NULL). Returns the sum before the mask. n: whole vectors, so that no exp
- * is left over. */
+/* s = exp(s - most), times mask (or NULL). Returns the sum before the mask. n is a multiple of the vector length, so
+   that no scalar exp remains. */
 static inline __attribute__((always_inline)) real weigh_row(real *restrict s, const real *restrict mask, size_t n,
                                                             real most)
 {
@@ -94,7 +93,7 @@ static inline __attribute__((always_inline)) real weigh_row(real *restrict s, co
     return sum;
 }
 
-/* Scores s become weights relative to the running maximum; out (rows x width, ld apart) is rescaled to it. */
+/* Turns scores s into weights relative to the running maximum; rescales out (rows x width, ld apart) to it. */
 OP_CLONES static void weigh_tile(const struct tile *tile, real *s, const real *mask, real *most, real *sum, real *out,
                                  size_t ld)
 {
@@ -114,14 +113,14 @@ OP_CLONES static void weigh_tile(const struct tile *tile, real *s, const real *m
     }
 }
 
-/* The tile of `rows` queries from row i and the keys from row j on that they see. */
+/* The tile of `rows` queries from row i, and the keys from row j on that they see. */
 static struct tile tile_at(const struct head *head, size_t i, size_t rows, size_t j)
 {
     size_t columns = i + rows - j;
     return (struct tile){rows, columns < TILE_COLUMNS ? columns : TILE_COLUMNS, i - j + 1, head->width};
 }
 
-/* Rows i .. i+rows-1 of out and lse. */
+/* Computes rows i .. i+rows-1 of out and lse. */
 static void forward_rows(const struct head *head, const real *q, const real *k, const real *v, real *out, real *lse,
                          size_t i, size_t rows, real *scratch)
 {
@@ -146,7 +145,7 @@ static void forward_rows(const struct head *head, const real *q, const real *k, 
     }
 }
 
-/* Scores s become masked weights; dp, dout . v, becomes ds without its scale. */
+/* Turns scores s into masked weights, and dp = dout . v into unscaled ds. */
 OP_CLONES static void weigh_back(const struct tile *tile, real *restrict s, real *restrict dp,
                                  const real *restrict mask, const real *lse, const real *delta, size_t heads)
 {
@@ -178,7 +177,7 @@ struct gradient {
     real *dq, *dk, *dv;
 };
 
-/* dq of rows i .. i+rows-1, and their share of dk and dv. */
+/* Computes dq of rows i .. i+rows-1, and adds their share of dk and dv. */
 static void backward_rows(const struct head *head, const real *q, const real *k, const real *v, const real *lse,
                           const real *dout, const real *delta, struct gradient to, size_t i, size_t rows, real *scratch)
 {
@@ -198,7 +197,7 @@ static void backward_rows(const struct head *head, const real *q, const real *k,
     }
 }
 
-/* The (sequence, head) number `item`; *at is its first row. */
+/* (sequence, head) number `item`; *at is its first row. */
 static struct head head_of(const struct op_run *run, const struct op_rows *rows, size_t heads, size_t width,
                            struct op_dropout dropout, size_t item, size_t *at)
 {
@@ -214,7 +213,7 @@ static struct head head_of(const struct op_run *run, const struct op_rows *rows,
                          .scale = (real)(1 / sqrt((double)width))};
 }
 
-/* The part of the calling thread. */
+/* The calling thread's part of the scratch. */
 static real *own_scratch(real *scratch)
 {
 #ifdef _OPENMP
@@ -224,7 +223,7 @@ static real *own_scratch(real *scratch)
 #endif
 }
 
-/* Whether to leave early, asked now and then: inside long sequences, and between many short ones. */
+/* Whether to stop early. Checked periodically: inside long sequences, and between many short ones. */
 static bool leaves(const struct op_run *run, size_t item, size_t row)
 {
     return (row || item % 64 == 0) && op_stopped(run);
@@ -258,7 +257,7 @@ void attention_forward(const struct op_run *run, const struct op_rows *rows, siz
     }
 }
 
-/* delta = dout . out of each row; dq, dk and dv, into which tiles add, start at zero. */
+/* delta = dout . out of each row; zeroes dq, dk and dv, which tiles add to. */
 static void begin_backward(const struct head *head, const real *out, const real *dout, struct gradient to, real *delta)
 {
     for (size_t i = 0; i < head->n; i++) {

@@ -1,9 +1,9 @@
 /*
- * attention.h - causal softmax attention over packed sequences, streamed: memory grows with the length, not its square.
+ * attention.h - causal softmax attention over packed sequences, streamed: memory is linear in the length.
  *
  *     out_i = sum_{j <= i} m_ij p_ij v_j,   p_ij = exp(q_i . k_j / sqrt(width) - lse_i)
  *
- * i, j run over the rows of one sequence; m is the dropout mask of the weights. One head uses columns h*width ..
+ * i, j run over the rows of one sequence; m is the dropout mask of the weights. Head h uses columns h*width ..
  * (h+1)*width - 1 of q, k, v and out, which are all (rows x heads*width).
  */
 #ifndef SMURF_OP_ATTENTION_H
@@ -11,12 +11,12 @@
 
 #include "op/op.h"
 
-/* Names as calls use them. */
+/* Short names; see op.h. */
 #define attention_scratch  OP(attention_scratch)
 #define attention_forward  OP(attention_forward)
 #define attention_backward OP(attention_backward)
 
-/* Reals of scratch that the functions below need for `threads` threads. */
+/* Scratch needed by the functions below for `threads` threads, in reals. */
 size_t attention_scratch(size_t heads, size_t width, int threads);
 
 /* out as above; lse (rows x heads) is kept for the backward pass. */

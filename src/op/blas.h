@@ -1,5 +1,5 @@
 /*
- * blas.h - matrix products for both number types, on one thread: parallel loops are ours.
+ * blas.h - matrix products for both number types, single-threaded: callers parallelise.
  */
 #ifndef SMURF_OP_BLAS_H
 #define SMURF_OP_BLAS_H
@@ -14,8 +14,8 @@
 #define op_gemm cblas_sgemm
 #endif
 
-/* c (m x n) = alpha a (m x k) b (k x n) + beta c, each stored row by row with its row length. ta, tb: the stored
-   matrix is the transpose of the one named. */
+/* c (m x n) = alpha a (m x k) b (k x n) + beta c, all row-major with leading dimensions. ta, tb: the stored matrix is
+   the transpose. */
 static inline void gemm(int ta, int tb, size_t m, size_t n, size_t k, real alpha, const real *a, size_t lda,
                         const real *b, size_t ldb, real beta, real *c, size_t ldc)
 {

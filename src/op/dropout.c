@@ -2,13 +2,12 @@
 /*
  * dropout.c - see dropout.h.
  *
- * Block b of a tensor, elements 8b .. 8b+7, is smurf_philox(seed, stream, b) with stream = mix(mix(step) +
- * place): mix is a bijection, so two places of a step, and two steps of a place, never share a stream.
- * Element 8b + 2w + h has the low (h = 0) or high (h = 1) half of word w; it is dropped when that is less
- * than threshold = round(65536 rate). The factor of kept elements is 1/(1 - threshold/65536), so that the
- * mean is exactly 1.
+ * Block b of a tensor, elements 8b .. 8b+7, is smurf_philox(seed, stream, b) with stream = mix(mix(step) + place): mix
+ * is a bijection, so two places of a step, and two steps of a place, never share a stream. Element 8b + 2w + h takes
+ * the low (h = 0) or high (h = 1) half of word w; it is dropped if that is below threshold = round(65536 rate). The
+ * factor of kept elements is 1/(1 - threshold/65536), so that the mean is exactly 1.
  *
- * LANES blocks are made side by side, each step a loop over lanes, so that compilers make vector code of it.
+ * LANES blocks are computed together, each step a loop over lanes, so that compilers vectorise it.
  */
 #include "op/dropout.h"
 
@@ -28,11 +27,11 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-/* What all blocks of a mask share. */
+/* Shared by all blocks of a mask. */
 struct mask {
     uint64_t seed, stream;
     uint32_t threshold; /* 0 .. 65535 */
-    real keep;          /* the factor of kept elements */
+    real keep;          /* factor of kept elements */
 };
 
 static struct mask mask_of(const struct op_run *run, struct op_dropout dropout)
@@ -71,7 +70,7 @@ OP_CLONES static void kept_lanes(uint32_t *restrict bits, const uint64_t *restri
                   ((w[l] & 0xffff) + lift) >> 16 << 6 | ((w[l] >> 16) + lift) >> 16 << 7;
 }
 
-/* The factors of one block. Vector types, for compilers make no vectors of a loop of eight. */
+/* Factors of one block. Explicit vector types, because compilers do not vectorise a loop of eight. */
 typedef real factors __attribute__((vector_size(8 * sizeof(real))));
 #if SMURF_REAL == 64
 typedef int64_t flags __attribute__((vector_size(64)));
@@ -90,7 +89,7 @@ static inline __attribute__((always_inline)) void expand(real *out, uint32_t bit
         memcpy(out, &kept, n * sizeof *out);
 }
 
-/* dropout_tile. The lanes run over the blocks of all rows, so that short rows fill them too. */
+/* See dropout_tile. Lanes run over the blocks of all rows, so that short rows fill them too. */
 OP_CLONES static void make_tile(const struct mask *mask, uint64_t first, uint64_t stride, size_t rows, size_t columns,
                                 real *out, size_t ld)
 {

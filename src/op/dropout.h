@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* Names as calls use them. */
+/* Short names; see op.h. */
 #define dropout_factors OP(dropout_factors)
 #define dropout_tile    OP(dropout_tile)
 
@@ -16,8 +16,8 @@
    element takes 16 bits of Philox4x32-10 with key = seed, counter = (element / 8, place and step mixed). */
 void dropout_factors(const struct op_run *run, struct op_dropout dropout, uint64_t first, real *out, size_t n);
 
-/* The same for a tile: row r of out, `columns` long at a distance of ld, has elements first + r*stride on.
-   first and stride must be multiples of 8. One call for many short rows is much faster than a call a row. */
+/* Same for a tile: row r of out (`columns` long, rows ld apart) holds elements first + r*stride on. first and stride
+   must be multiples of 8. Much faster than one call per row when rows are short. */
 void dropout_tile(const struct op_run *run, struct op_dropout dropout, uint64_t first, uint64_t stride, size_t rows,
                   size_t columns, real *out, size_t ld);
 

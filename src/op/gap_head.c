@@ -2,17 +2,17 @@
 /*
  * gap_head.c - see gap_head.h.
  *
- * No value here may be infinite or NaN for a reason; the trainer looks for those elsewhere.
+ * No value here is legitimately infinite or NaN; the trainer checks for those elsewhere.
  *
- * Loops run over the points of one unit d, so that sums over points end in one number each and nothing of size n x d
- * but z itself is stored. z of one event (64 units x 100 points in float) stays in the first-level cache.
+ * Loops run over the points of one unit d, so each sum over points is one number and only z has size n x d. z of one
+ * event (64 units x 100 points in float) fits in the first-level cache.
  */
 #include "op/gap_head.h"
 
 #include "base/clones.h"
 #include "op/real.h"
 
-/* z of one unit, and its share in u, u', u''. */
+/* z of one unit, and its contribution to u, u', u''. */
 OP_CLONES
 static void unit(int order, size_t n, real a, real b, real w, const real *restrict tau, real *restrict z,
                  real *restrict u, real *restrict u1, real *restrict u2)
@@ -50,7 +50,7 @@ void gap_head_forward(int order, size_t d, const real *a, const real *b, const r
     for (size_t k = 0; k < d; k++) unit(order, n, a[k], b[k], w[k], tau, z + k * n, u, u1, u2);
 }
 
-/* The sums over points that the gradients of one unit are made of. */
+/* Sums over points for the gradients of one unit. */
 struct unit_sums {
     real z;    /* g0 z */
     real s;    /* g1 s */

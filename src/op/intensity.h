@@ -1,12 +1,12 @@
 /*
- * intensity.h - from u(tau) and its derivatives to the intensity and the score, and back for gradients.
+ * intensity.h - intensity and score from u(tau) and its derivatives, and their gradients.
  *
  *     lambda = softplus(u)      q = d lambda / du = 1 / (1 + e^-u)
  *     r = q / (lambda + 1e-10)  kappa = dr/du = r (1 - q - r)    P = kappa u' - q
  *     psi  = lambda'/lambda - lambda = r u' - lambda
  *     psi' = r u'' + P u'
  *
- * Derivatives by (u, u', u''):
+ * Derivatives with respect to (u, u', u''):
  *     d psi  = P du + r du'
  *     d psi' = [kappa u'' + kappa2 u'^2 - q (1-q) u'] du + (2 kappa u' - q) du' + r du'',
  *     kappa2 = d kappa / du = r [(1-q-r)(1-q-2r) - q (1-q)]

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* sum (k) += the columns of x (n x k, rows apart at ld). */
+/* sum (k) += columns of x (n x k, rows ld apart). */
 OP_CLONES static void column_sums(size_t n, size_t k, const real *restrict x, size_t ld, real *restrict sum)
 {
     for (size_t i = 0; i < n; i++)

@@ -6,8 +6,9 @@
 #include "base/clones.h"
 #include "op/real.h"
 
-/* Pairs of words to pairs of normals: radius from the first, angle from the second. out[i], out[half + i]. Three loops:
-   in one, gcc joins sine and cosine into a sincos, which libmvec has not. half: a multiple of VECTOR. */
+/* Pairs of words to pairs of normals, out[i] and out[half + i]: radius from the first word, angle from the second.
+   Three loops: in one, gcc would merge sine and cosine into sincos, which libmvec lacks. half must be a multiple of
+   VECTOR. */
 OP_CLONES
 static void box_muller(size_t half, const uint32_t *restrict radius, const uint32_t *restrict angle, real *restrict out)
 {
@@ -21,8 +22,8 @@ static void box_muller(size_t half, const uint32_t *restrict radius, const uint3
     for (size_t i = 0; i < half; i++) out[half + i] = size[i] * sin_real((real)(int32_t)angle[i] * turn);
 }
 
-/* Pairs are made in whole vectors: the rest of a loop would be done by other functions, and the last bits depend on n.
- */
+/* Pairs are computed in whole vectors: a scalar remainder loop would use other functions, and the last bits would
+   depend on n. */
 enum { VECTOR = 16 };
 
 void noise_normal(const struct op_run *run, uint64_t place, uint64_t item, size_t n, real *out)

@@ -1,5 +1,5 @@
 /* Compiled twice, for float and for double: see op/op.h. */
-/* norm.c - see norm.h. Compiled with -ffast-math so that the sums over a row are vectors. */
+/* norm.c - see norm.h. Compiled with -ffast-math so that sums over a row are vectorised. */
 #include "op/norm.h"
 
 #include "base/clones.h"

@@ -8,7 +8,7 @@
 
 #include "op/op.h"
 
-/* Names as calls use them. */
+/* Short names; see op.h. */
 #define norm_forward  OP(norm_forward)
 #define norm_backward OP(norm_backward)
 #define norm_gradient OP(norm_gradient)

@@ -1,16 +1,16 @@
 /*
- * op.h - what all ops share: the number type they are compiled for, and how their work is cut up.
+ * op.h - shared by all ops: the number type they are compiled for, and how work is divided.
  *
- * The ops, and the models made of them, are compiled twice, with SMURF_REAL 32 and 64; their files say so in the first
- * line. OP(x) is smurf_x_f32 or smurf_x_f64; headers define x as OP(x), so that calls read like calls. Training runs in
- * float; double is for finite differences and golden values.
+ * The ops, and the models built from them, are compiled twice, with SMURF_REAL 32 and 64; their files say so in the
+ * first line. OP(x) is smurf_x_f32 or smurf_x_f64; headers define x as OP(x), so that calls use the plain name.
+ * Training runs in float; double is for finite differences and golden values.
  *
  * An op is a pair of functions, forward and backward, on raw pointers and sizes, without hidden state. Matrices are
- * row by row; a shape (n x d) names rows first. Backward functions add into gradients of parameters and overwrite
- * gradients of inputs unless they say otherwise. Nothing here allocates: scratch comes from the caller.
+ * row-major; a shape (n x d) names rows first. Unless they say otherwise, backward functions add to gradients of
+ * parameters and overwrite gradients of inputs. Nothing here allocates: scratch comes from the caller.
  *
- * Work is cut into chunks that depend on sizes only, never on the number of threads, and every sum has one fixed order,
- * so that results are the same bits at any number of threads.
+ * Work is divided into chunks that depend on sizes only, never on the number of threads, and every sum has a fixed
+ * order, so results are bit-identical at any number of threads.
  */
 #ifndef SMURF_OP_OP_H
 #define SMURF_OP_OP_H
@@ -30,14 +30,14 @@ typedef float real;
 #define OP(name) smurf_##name##_f32
 #endif
 
-/* How a pass runs: threads, and what its random numbers are a function of. Layers, heads and rows are told apart by the
-   `place` arguments of the ops. */
+/* How a pass runs: its threads, and the inputs of its random numbers. The `place` arguments of the ops distinguish
+   layers, heads and rows. */
 struct op_run {
     int threads;       /* 1 or more */
     uint64_t seed;     /* of the training run */
-    uint64_t step;     /* of training: other masks at every step */
+    uint64_t step;     /* of training: masks differ at every step */
     double dropout;    /* rate in training; 0: none, as in forecasts */
-    struct stop *stop; /* looked at inside long loops; NULL: none. What was computed is worthless once it was asked. */
+    struct stop *stop; /* polled inside long loops; NULL: none. After a stop, results are undefined. */
 };
 
 static inline bool op_stopped(const struct op_run *run)
@@ -45,7 +45,8 @@ static inline bool op_stopped(const struct op_run *run)
     return run->stop && smurf_stop_asked(run->stop);
 }
 
-/* Rows from which on a pass may take so long that the calling thread must not wait for the others unasked. */
+/* From this many rows on, a pass may take so long that the calling thread must keep polling while it waits for the
+   others. */
 enum { OP_LONG = 8192 };
 
 /* Events of several sequences, end to end: sequence s has rows offset[s] .. offset[s+1]-1. */
@@ -58,10 +59,10 @@ struct op_rows {
  */
 struct op_dropout {
     double rate;    /* 0: none; below 1 */
-    uint64_t place; /* which tensor: differs between all dropped tensors of a model */
+    uint64_t place; /* which tensor; unique among the dropped tensors of a model */
 };
 
-/* n reals of a workspace; and how many are taken. */
+/* Takes n reals from a workspace; and the number taken so far. */
 static inline real *op_take(struct workspace *w, size_t n)
 {
     return workspace_take(w, n, sizeof(real));
@@ -71,7 +72,7 @@ static inline size_t op_taken(const struct workspace *w)
     return w->used / sizeof(real);
 }
 
-/* Chunks that n rows are cut into for parallel loops: even in number, of at least `least` rows. */
+/* Number of chunks that n rows are divided into for parallel loops: even, of at least `least` rows each. */
 static inline size_t op_chunks(size_t n, size_t least)
 {
     size_t chunks = n / least;
@@ -85,8 +86,8 @@ static inline size_t op_chunk_start(size_t n, size_t chunks, size_t c)
     return n * c / chunks;
 }
 
-/* n filled up to whole vectors. Points of a loss are: none is then done by itself at the end of a loop, and those
-   beyond n, copies of the last, have no weight. */
+/* n rounded up to whole vectors. Points of a loss are padded so, which avoids scalar remainder loops; the padding
+   repeats the last point with weight 0. */
 static inline size_t op_filled(size_t n)
 {
     return (n + 15) & ~(size_t)15;

@@ -1,5 +1,5 @@
 /*
- * real.h - the functions of math.h for the number type of op.h; where SMURF_VECTOR is defined, those of vector.h.
+ * real.h - math.h functions for the number type of op.h; those of vector.h if SMURF_VECTOR is defined.
  */
 #ifndef SMURF_OP_REAL_H
 #define SMURF_OP_REAL_H
@@ -33,10 +33,10 @@
 #define tanh_real  tanhf
 #define erf_real   erff
 #endif
-#define sqrt_real  sqrtf
-#define sin_real   sinf
-#define cos_real   cosf
-#define fabs_real  fabsf
+#define sqrt_real sqrtf
+#define sin_real  sinf
+#define cos_real  cosf
+#define fabs_real fabsf
 #endif
 
 #endif

@@ -1,8 +1,7 @@
 /* Compiled twice, for float and for double: see op/op.h. */
 /*
- * recall.c - see recall.h. Built with -ffast-math for the vector exp of libmvec: no infinity or NaN is made here, as
- * scores of slots not in use are a large negative number, and arguments of exp are held at a bound below which weights
- * count for nothing.
+ * recall.c - see recall.h. Built with -ffast-math for the vector exp of libmvec. No infinity or NaN is produced here:
+ * scores of unused slots are a large negative number, and arguments of exp are clamped where weights become negligible.
  */
 #include "op/recall.h"
 
@@ -29,7 +28,7 @@ void recall_store(size_t width, real *part, size_t slot, const real *k, const re
     memcpy(part + (RECALL_BLOCK + slot) * width, v, width * sizeof *v);
 }
 
-/* score_j = scale q . k_j of all slots of the blocks. */
+/* score_j = scale q . k_j for all slots of the blocks. */
 INLINE void make_scores(size_t n, size_t width, const real *part, size_t stride, const real *q, real scale, real *score)
 {
     for (size_t j = 0; j < n; j += RECALL_BLOCK, part += stride) {
@@ -40,7 +39,7 @@ INLINE void make_scores(size_t n, size_t width, const real *part, size_t stride,
     }
 }
 
-/* Scores become weights, the largest of them 1. Returns their sum. */
+/* Turns scores into weights, the largest of them 1. Returns their sum. */
 INLINE real weigh(size_t n, real *restrict score)
 {
     size_t whole = recall_padded(n);
@@ -54,8 +53,8 @@ INLINE real weigh(size_t n, real *restrict score)
     return sum;
 }
 
-/* sum_j weight_j v_j, of one vector of columns; v: of that column in the first slot. Columns beyond the width are of no
-   use, and lie behind the values of the last slot. */
+/* sum_j weight_j v_j, for one vector of columns; v points at that column in the first slot. Columns beyond the width
+   are ignored, and lie behind the values of the last slot. */
 INLINE void sum_values(size_t n, size_t width, const real *v, size_t stride, const real *weight, vector *out)
 {
     vector sum[4] = {0};

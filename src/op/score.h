@@ -1,7 +1,7 @@
 /*
- * score.h - psi and psi' of a law at one point, and the gradient of anything made of them by (u, u', u'').
+ * score.h - psi and psi' of a law at one point, and gradients of functions of them with respect to (u, u', u'').
  *
- * With intensity: the formulas of intensity.h. Without: psi = u, psi' = u'.
+ * With an intensity, the formulas of intensity.h. Without, psi = u and psi' = u'.
  */
 #ifndef SMURF_OP_SCORE_H
 #define SMURF_OP_SCORE_H
@@ -33,7 +33,7 @@ static inline struct score score_at(bool intensity, real u, real u1, real u2)
                           l.r};
 }
 
-/* Gradient of f by (u, u', u''), given df/dpsi and df/dpsi'. */
+/* Gradient of f with respect to (u, u', u''), given df/dpsi and df/dpsi'. */
 static inline void score_gradient(const struct score *s, real by_psi, real by_slope, real *g0, real *g1, real *g2)
 {
     *g0 = by_psi * s->psi_u + by_slope * s->slope_u;

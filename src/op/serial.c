@@ -35,7 +35,7 @@ void smurf_serial_leave(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* What OpenBLAS maps at once: 128 MB on x86-64, less elsewhere. */
+/* Mapped by OpenBLAS in one piece: 128 MB on x86-64, less elsewhere. */
 static const size_t blas_buffer = (size_t)128 << 20;
 enum { BUFFERS_MOST = 256 };
 

@@ -3,7 +3,8 @@
  *
  *     softplus(u) = ln(1 + e^u) = max(u, 0) + ln(1 + e^-|u|)
  *
- * log1p, not log: 1 + e would lose the digits of a small e. Arguments of exp are held within 700, so nothing overflows.
+ * log1p, not log: 1 + e would lose the digits of a small e. Arguments of exp are clamped to within 700, so nothing
+ * overflows.
  */
 #ifndef SMURF_OP_SOFTPLUS_H
 #define SMURF_OP_SOFTPLUS_H

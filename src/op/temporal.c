@@ -7,7 +7,7 @@
 
 enum { PAIRS = 64 };
 
-/* Sines and cosines by themselves: together, the compiler would call a sincos that has no vector form. */
+/* Separate loops for sines and cosines: in one, the compiler would call sincos, which has no vector form. */
 OP_CLONES
 static void sines(size_t n, double time, const double *restrict period, double *restrict out)
 {

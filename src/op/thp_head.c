@@ -2,8 +2,8 @@
 /*
  * thp_head.c - see thp_head.h.
  *
- * Compiled with -ffast-math for the vector exp and log1p of libmvec. Loops run over the points of one type in training
- * (whole vectors, whatever the number of types) and over runs of points in laws; nothing of size points x types is
+ * Compiled with -ffast-math for the vector exp and log1p of libmvec. In training, loops run over the points of one type
+ * (whole vectors, whatever the number of types); in laws, over runs of points; nothing of size points x types is
  * stored.
  */
 #include "op/thp_head.h"
@@ -13,7 +13,7 @@
 
 /* ---- Training -------------------------------------------------------------------------------- */
 
-/* Sums over points, of w times softplus(beta x), q and q tau. */
+/* Sums over points of w times softplus(beta x), q and q tau. */
 struct sums {
     real lambda, q, qtau;
 };
@@ -54,7 +54,7 @@ double thp_integral(const struct thp_head *head, size_t n, const real *tau, cons
 
 /* ---- Laws ------------------------------------------------------------------------------------ */
 
-/* Points are handled in runs of this many, whose sums live on the stack. */
+/* Points are processed in runs of this many, with sums on the stack. */
 enum { RUN = 64 };
 
 OP_CLONES
@@ -71,7 +71,7 @@ static void add_logistic(double z, double s, const double *restrict tau, double 
 
 typedef void add_function(double z, double s, const double *restrict tau, double *restrict sum, size_t n);
 
-/* factor times the sum over types of f(beta z_k + beta s tau). */
+/* Adds factor times the sum over types of f(beta z_k + beta s tau). */
 static void add_types(const struct thp_head *head, add_function *f, double factor, const double *tau, double *out,
                       size_t n)
 {

@@ -1,29 +1,29 @@
 /*
- * thp_head.h - intensities of the Transformer Hawkes Process, one for each type, as functions of the gap:
+ * thp_head.h - intensities of the Transformer Hawkes Process, one per type, as functions of the gap:
  *
  *     lambda_k(tau) = softplus_beta(x_k)      x_k = z_k + s tau      softplus_beta(x) = ln(1 + e^{beta x}) / beta
  *
- * with z (types) and s of one event, and one beta for all. Derivatives: with q = 1 / (1 + e^{-beta x}),
+ * z (types) and s belong to one event; beta is shared. Derivatives: with q = 1 / (1 + e^{-beta x}),
  *
  *     d lambda/dz = q      d lambda/ds = tau q      d lambda/d beta = (x q - lambda) / beta      lambda' = s q
  *
- * All types share s and beta, so the order of their intensities is that of z at any gap, and the total is monotone.
+ * All types share s and beta, so at any gap their intensities are ordered as z is, and the total is monotone.
  */
 #ifndef SMURF_OP_THP_HEAD_H
 #define SMURF_OP_THP_HEAD_H
 
 #include "op/intensity.h"
 
-/* Names as calls use them. */
+/* Short names; see op.h. */
 #define thp_integral    OP(thp_integral)
 #define thp_total       OP(thp_total)
 #define thp_total_slope OP(thp_total_slope)
 #define thp_types       OP(thp_types)
 
-/* Points of an integral come in whole blocks: pad with points of weight 0. */
+/* The number of points of an integral is a multiple of this: pad with points of weight 0. */
 enum { THP_BLOCK = 16 };
-/* beta is learned without a bound; below this it counts as this, with the gradient it has here, so that it can come
-   back. */
+/* beta is unconstrained in training. Below this bound it counts as the bound, with the gradient there, so that it can
+   recover. */
 #define THP_BETA_LEAST 0.01
 
 struct thp_head {
@@ -39,7 +39,7 @@ struct thp_gradient {
     double slope, beta;
 };
 
-/* x and lambda, q of type k. */
+/* x, lambda and q of type k. */
 struct thp_point {
     real x, lambda, q;
 };
@@ -59,13 +59,13 @@ static inline void thp_add(const struct thp_head *head, size_t k, real tau, cons
     g->beta += d * (double)((at->x * at->q - at->lambda) / head->beta);
 }
 
-/* Sum over points and types of w[i] lambda_k(tau[i]), n a multiple of THP_BLOCK; g (or NULL): its gradient times
-   scale. */
+/* Sum over points and types of w[i] lambda_k(tau[i]), n a multiple of THP_BLOCK. Adds its gradient times scale to g
+   unless NULL. */
 double thp_integral(const struct thp_head *head, size_t n, const real *tau, const real *w, double scale,
                     struct thp_gradient *g);
 
 /* For laws, in double: the total intensity and its slope at n points, and lambda_k, out (n x types). tau and out may be
-   the same array but for the types. */
+   the same array, except for the types. */
 void thp_total(const struct thp_head *head, const double *tau, double *out, size_t n);
 void thp_total_slope(const struct thp_head *head, const double *tau, double *out, size_t n);
 void thp_types(const struct thp_head *head, const double *tau, double *out, size_t n);

@@ -1,7 +1,7 @@
 /* Compiled twice, for float and for double: see op/op.h. */
 /*
- * tile.c - see tile.h. Four rows (or columns) of the result are made together, one vector of each: four
- * chains of multiply-adds in registers. Built with -ffp-contract=fast, for fused ones.
+ * tile.c - see tile.h. Four rows (or columns) of the result are computed together, one vector of each: four chains of
+ * multiply-adds in registers. Built with -ffp-contract=fast, so that these are fused.
  */
 #include "op/tile.h"
 
@@ -15,13 +15,13 @@ typedef real loose __attribute__((vector_size(64), aligned(sizeof(real)), may_al
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Rows of whole vectors, apart at a distance of ld. */
+/* Rows of whole vectors, ld apart. */
 struct rows {
     const real *at;
     size_t ld;
 };
 
-/* The n rows of x themselves if they are whole vectors, else a copy in `room`, filled up with zeros. */
+/* The n rows of x if they are whole vectors, else a zero-padded copy in `room`. */
 static struct rows whole_rows(const real *x, size_t ld, size_t n, size_t width, real *room)
 {
     size_t whole = tile_padded(width);
@@ -31,7 +31,7 @@ static struct rows whole_rows(const real *x, size_t ld, size_t n, size_t width, 
     return (struct rows){room, whole};
 }
 
-/* to (width x TILE_COLUMNS) = transpose of x (n x width), filled up with zeros to whole vectors. */
+/* to (width x TILE_COLUMNS) = transpose of x (n x width), zero-padded to whole vectors. */
 OP_CLONES static void pack_across(real *restrict to, const real *restrict x, size_t ld, size_t n, size_t width)
 {
     for (size_t c = 0; c < n; c++)
@@ -54,7 +54,7 @@ OP_CLONES static void pack_across(real *restrict to, const real *restrict x, siz
 SUMS(4)
 SUMS(1)
 
-/* across: b, transposed by pack_across. */
+/* across: b transposed by pack_across. */
 OP_CLONES static void narrow_scores(const struct tile *tile, real scale, const real *a, size_t ld, const real *across,
                                     real *s)
 {
@@ -82,7 +82,7 @@ void tile_scores(const struct tile *tile, real scale, const real *a, const real 
     }
 }
 
-/* The first n elements of out += scale *sum, at most a vector. */
+/* The first n elements of out += scale * sum; n is at most one vector. */
 INLINE void add(real *out, const vector *sum, real scale, size_t n)
 {
     if (n >= TILE_VECTOR) {
@@ -126,7 +126,7 @@ OP_CLONES static void narrow_columns(const struct tile *tile, real scale, const 
     vector sum[4];
     for (size_t c = 0; c < tile->columns; c += 4) {
         size_t count = tile->columns - c < 4 ? tile->columns - c : 4;
-        size_t from = c < tile->seen ? 0 : c - tile->seen + 1; /* the first row that sees column c */
+        size_t from = c < tile->seen ? 0 : c - tile->seen + 1; /* first row that sees column c */
         for (size_t d = 0; d < tile->width; d += TILE_VECTOR) {
             const real *x = s + from * TILE_COLUMNS + c, *z = y.at + from * y.ld + d;
             if (count == 4)

@@ -2,8 +2,8 @@
 /*
  * type_head.c - see type_head.h.
  *
- * Arrays over points lie point by point in rows of one unit or type, so that every loop runs over points; where there
- * is one point and many types, over types.
+ * Arrays over points have one row per unit or type, so that loops run over points; with one point and many types, over
+ * types.
  */
 #include "op/type_head.h"
 
@@ -37,7 +37,7 @@ void type_head_units(size_t width, const real *a, const real *b, real tau, real 
     one_point(width, a, b, tau, h);
 }
 
-/* Points are handled in runs of this many, whose maxima and sums live on the stack. */
+/* Points are processed in runs of this many, with maxima and sums on the stack. */
 enum { RUN = 128 };
 
 OP_CLONES
@@ -48,7 +48,7 @@ static void maxima(size_t types, size_t n, size_t m, const real *restrict x, rea
         for (size_t i = 0; i < m; i++) max[i] = x[k * n + i] > max[i] ? x[k * n + i] : max[i];
 }
 
-/* x becomes exp(x - max); sum their sums over types. */
+/* Replaces x by exp(x - max); sum gets the sums over types. */
 OP_CLONES
 static void exponentials(size_t types, size_t n, size_t m, real *restrict x, const real *restrict max,
                          real *restrict sum)
@@ -62,7 +62,7 @@ static void exponentials(size_t types, size_t n, size_t m, real *restrict x, con
         }
 }
 
-/* sum becomes factor / sum; max the logarithm of the sum of exp(logit). */
+/* Replaces sum by factor / sum, and max by the logarithm of the sum of exp(logit). */
 OP_CLONES
 static void norms(size_t m, real factor, real *restrict sum, real *restrict max)
 {
@@ -79,8 +79,8 @@ static void scale_rows(size_t types, size_t n, size_t m, real *restrict x, const
         for (size_t i = 0; i < m; i++) x[k * n + i] *= factor[i];
 }
 
-/* One run of m columns, of which the first `points` count: adds up losses and hits, leaves the gradient. n: columns in
-   all. mass = sum of the targets. */
+/* One run of m columns, of which the first `points` count: adds up losses and hits, and leaves the gradient. n: columns
+   in total. mass: sum of the targets. */
 static double run_loss(size_t types, size_t n, size_t m, size_t points, uint32_t target, double smoothing, double mass,
                        real scale, real *logits, double *hits)
 {
@@ -112,7 +112,7 @@ static double run_loss(size_t types, size_t n, size_t m, size_t points, uint32_t
 
 /* ---- One point, many types: the loops run over types ----------------------------------------- */
 
-/* The largest of x, and their sum. */
+/* Largest element of x, and the sum. */
 OP_CLONES
 static real largest(size_t n, const real *restrict x, real *sum)
 {

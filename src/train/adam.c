@@ -1,8 +1,8 @@
 /*
  * adam.c - see adam.h.
  *
- * Loops over weights are vector code (roots and quotients of vectors are as exact as single ones), so that what limits
- * them is memory: small batches of a large model spend most of a step here.
+ * Loops over weights are vectorised (vector roots and quotients are as exact as scalar ones) and limited by memory
+ * bandwidth: with small batches of a large model, most of a step is spent here.
  */
 #include "train/adam.h"
 
@@ -17,7 +17,7 @@ static size_t end_of(size_t n, size_t c)
     return (c + 1) * CHUNK < n ? (c + 1) * CHUNK : n;
 }
 
-/* Sums of squares in double, chunk by chunk, added up in order. */
+/* Sums of squares in double, chunk by chunk, added in order. */
 double smurf_gradient_norm(size_t n, const float *g, int threads)
 {
     double total = 0;
@@ -27,7 +27,7 @@ double smurf_gradient_norm(size_t n, const float *g, int threads)
         size_t chunks = (m + CHUNK - 1) / CHUNK;
 #pragma omp parallel for schedule(static) num_threads(threads)
         for (size_t c = 0; c < chunks; c++) {
-            double lane[8] = {0}; /* independent sums, so that the loop need not wait for itself */
+            double lane[8] = {0}; /* independent sums, to break the dependency chain */
             size_t i = base + c * CHUNK, to = base + end_of(m, c);
             for (; i + 8 <= to; i += 8)
                 for (int k = 0; k < 8; k++) lane[k] += (double)g[i + (size_t)k] * (double)g[i + (size_t)k];
@@ -39,9 +39,9 @@ double smurf_gradient_norm(size_t n, const float *g, int threads)
     return sqrt(total);
 }
 
-/* What all weights of a step share. */
+/* Shared by all weights of a step. */
 struct rates {
-    float scale, rate, inverse; /* of the gradient; of the step and of the second moment, corrected for their start */
+    float scale, rate, inverse; /* factor of the gradient; bias-corrected rate, and factor of the second moment */
 };
 
 OP_CLONES

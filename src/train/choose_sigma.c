@@ -1,8 +1,8 @@
 /*
- * choose_sigma.c - the noise of denoising score matching, chosen by what it is for: the CRPS of the exact law on dev.
+ * choose_sigma.c - chooses the noise of denoising score matching by the CRPS of the exact law on dev.
  *
- * Each candidate trains a short run of its own from the same start; the one whose laws score best on dev wins. Noise
- * that is too small makes the score hard to learn, noise that is too large blurs the law more than can be undone.
+ * Each candidate trains a short run from the same start; the one whose laws score best on dev wins. Too little noise
+ * makes the score hard to learn; too much blurs the law more than can be undone.
  */
 #include "data/data.h"
 #include "model/config.h"
@@ -13,7 +13,7 @@
 
 static const double candidates[SMURF_SIGMA_TRIALS] = {0.02, 0.05, 0.1, 0.2, 0.4};
 
-/* Trains with the config and measures its laws on dev. */
+/* Trains with the config and evaluates its laws on dev. */
 static smurf_status try_one(const smurf_settings *config, const smurf_data *train, const smurf_data *dev,
                             smurf_progress_fn *progress, void *context, smurf_sigma_trial *out, smurf_error *err)
 {

@@ -19,7 +19,7 @@ static void add_events(struct feed *f, const smurf_sequence *s, const struct vie
     }
 }
 
-/* Gaps that are scored, and the one cut off by the end of observation. Returns how many. */
+/* Adds the scored gaps, and the one censored by the end of observation. Returns their number. */
 static size_t add_targets(struct feed *f, const smurf_sequence *s, const struct view *view, size_t at, size_t id)
 {
     size_t n = 0;
@@ -45,7 +45,7 @@ static int longest_first(const void *left, const void *right)
     return a > b ? -1 : a < b;
 }
 
-/* The most rows and targets a batch can have: the sum over its longest sequences. */
+/* Upper bound on the rows and targets of a batch: the sum over its longest sequences. */
 static smurf_status measure(struct feed *f, smurf_error *err)
 {
     const size_t *offset[] = {f->offset, f->target_offset};
@@ -113,14 +113,14 @@ static void shuffle(size_t *item, size_t n, struct random *random)
     }
 }
 
-/* Orders sequences by length, and by number where that is the same, so that the result is one. */
+/* Orders sequences by length, then by number, so that the result is unique. */
 static bool is_before(const struct feed *f, size_t a, size_t b)
 {
     size_t x = f->offset[a + 1] - f->offset[a], y = f->offset[b + 1] - f->offset[b];
     return x != y ? x < y : a < b;
 }
 
-/* Moves item[top] down to where both below it in the heap are before it. */
+/* Moves item[top] down the heap to its place. */
 static void sift(const struct feed *f, size_t *item, size_t top, size_t n)
 {
     for (size_t below; (below = 2 * top + 1) < n; top = below) {
@@ -132,7 +132,7 @@ static void sift(const struct feed *f, size_t *item, size_t top, size_t n)
     }
 }
 
-/* A heap sort, as qsort may allocate, which a step must not. */
+/* A heap sort: qsort may allocate, which a step must not. */
 static void sort_by_length(const struct feed *f, size_t *item, size_t n)
 {
     for (size_t i = n / 2; i-- > 0;) sift(f, item, i, n);
@@ -149,7 +149,7 @@ size_t smurf_feed_batches(const struct feed *f)
     return (f->ordered + f->batch - 1) / f->batch;
 }
 
-/* Swaps whole batches; the last one, which may be shorter, stays. */
+/* Shuffles whole batches; the last one, which may be shorter, stays. */
 static void shuffle_batches(struct feed *f, struct random *random)
 {
     for (size_t i = f->ordered / f->batch; i > 1; i--) {

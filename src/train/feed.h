@@ -14,9 +14,9 @@ struct feed {
     uint32_t *type;                                     /* (events) */
     double *time;                                       /* (events) as the encoder sees it */
     float *gap;                                         /* (events) the gap feature */
-    struct target *target;                              /* rows counted from the sequence's first */
+    struct target *target;                              /* rows count from the sequence's first */
     size_t events, targets, typed;                      /* typed: targets that are events */
-    size_t longest_batch_events, longest_batch_targets; /* of any batch of `batch` sequences */
+    size_t longest_batch_events, longest_batch_targets; /* maxima over batches of `batch` sequences */
     size_t batch;
     size_t *order; /* (sequences with targets) */
     size_t ordered;
@@ -27,8 +27,8 @@ smurf_status smurf_feed_init(struct feed *feed, const smurf_data *data, const ch
                              size_t batch, smurf_error *err);
 void smurf_feed_release(struct feed *feed);
 
-/* The order of an epoch: shuffled, sequences of like length together, batches shuffled again. epoch 0: as the data is.
- */
+/* The order of an epoch: shuffled, sequences of similar length together, batches shuffled again. epoch 0: the order of
+   the data. */
 void smurf_feed_shuffle(struct feed *feed, uint64_t seed, uint64_t epoch);
 size_t smurf_feed_batches(const struct feed *feed);
 
@@ -44,7 +44,7 @@ smurf_status smurf_feed_batch_init(struct feed_batch *room, const struct feed *f
 void smurf_feed_batch_release(struct feed_batch *room);
 /* Fills the room with batch `index` of the epoch. */
 struct batch smurf_feed_fill(const struct feed *feed, size_t index, const struct feed_batch *room);
-/* Which sequences batch `index` holds: *first .. *last-1 of feed->order. */
+/* Members of batch `index`: *first .. *last-1 of feed->order. */
 void smurf_feed_members(const struct feed *feed, size_t index, size_t *first, size_t *last);
 
 #endif

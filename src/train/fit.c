@@ -1,7 +1,8 @@
 /*
- * fit.c - the whole recipe: set a part of dev aside, choose the noise, train, keep the best, calibrate.
+ * fit.c - the whole procedure: set part of dev aside, choose the noise, train, keep the best epoch, calibrate.
  *
- * Two thirds of dev calibrate and must not have selected anything; the rest selects the best epoch, and the noise.
+ * Two thirds of dev are for calibration and must not have selected anything; the rest selects the best epoch and the
+ * noise.
  */
 #include "train/trainer.h"
 
@@ -15,9 +16,9 @@
 struct fit {
     smurf_fit_config c;
     smurf_settings settings;
-    const smurf_data *train, *dev; /* dev: the part that selects; may be NULL */
-    smurf_data *selecting;         /* owned where a part was set aside */
-    smurf_data *calibrating;       /* that part, owned; NULL: none */
+    const smurf_data *train, *dev; /* dev: the selection part; may be NULL */
+    smurf_data *selecting;         /* owned if a part was set aside */
+    smurf_data *calibrating;       /* the part set aside, owned; NULL: none */
     smurf_sigma_trial trial[SMURF_SIGMA_TRIALS];
     smurf_trainer *trainer;
 };
@@ -53,7 +54,7 @@ smurf_status smurf_fit_divide(smurf_data **selecting, smurf_data **calibrating, 
     return SMURF_OK;
 }
 
-/* Makes the trainer: a new one, or one that goes on. */
+/* Creates the trainer: a new one, or one that resumes. */
 static smurf_status begin(struct fit *f, smurf_error *err)
 {
     smurf_status status = SMURF_OK;
@@ -77,7 +78,7 @@ static smurf_status tell_start(const struct fit *f, smurf_error *err)
     return smurf_fail(err, SMURF_ERROR_CANCELLED, "stopped before the first epoch");
 }
 
-/* Writes the files that were asked for, the model first: a resume file never runs ahead of it. */
+/* Writes the requested files, the model first: a resume file is never ahead of it. */
 static smurf_status keep(const struct fit *f, bool model, smurf_error *err)
 {
     smurf_status status = SMURF_OK;
@@ -93,8 +94,8 @@ static smurf_status keep(const struct fit *f, bool model, smurf_error *err)
 
 static smurf_status run_epochs(struct fit *f, smurf_error *err)
 {
-    /* At once: what cannot be written shows before the work is done, and a run that is killed in its first epoch can go
-       on. */
+    /* Immediately, so that write errors show before the work is done, and a run killed in its first epoch can be
+       resumed. */
     smurf_status status = keep(f, f->trainer->at.best.epoch > 0, err);
     while (!status && !smurf_trainer_done(f->trainer)) {
         smurf_epoch epoch;
@@ -116,7 +117,7 @@ static smurf_status finish(const struct fit *f, smurf_model **out, smurf_error *
     smurf_model *model;
     smurf_status status = smurf_trainer_model(f->trainer, &model, err);
     if (status) return status;
-    /* Whether recalibration is wanted was settled when data was set aside for it. */
+    /* Whether to recalibrate was decided when data was set aside for it. */
     if (f->calibrating) {
         status = smurf_model_calibrate(model, f->calibrating, f->train, 1, f->settings.seed, f->settings.threads,
                                        f->c.progress, f->c.progress_context, err);
@@ -129,7 +130,7 @@ static smurf_status finish(const struct fit *f, smurf_model **out, smurf_error *
     return status;
 }
 
-/* The best so far, where there is one; it is not worth another failure. */
+/* Hands out the best model so far, if any; its own failure is ignored. */
 static void hand_out_best(const struct fit *f, smurf_model **out)
 {
     if (f->trainer && f->trainer->at.best.epoch) (void)smurf_trainer_model(f->trainer, out, NULL);

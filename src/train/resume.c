@@ -1,7 +1,7 @@
 /*
- * resume.c - a training run in one file: weights, moments, average, best weights, counters.
+ * resume.c - saves a training run in one file: weights, moments, average, best weights, counters.
  *
- * What is random needs no keeping: it is a function of the seed and the counters.
+ * No random state is stored: everything random is a function of the seed and the counters.
  */
 #include "train/trainer.h"
 
@@ -35,7 +35,7 @@ static bool from_bits(const json_t *json, const char *key, double *out)
     return true;
 }
 
-/* The numbers of the epoch in hand, and of the best one. */
+/* The numbers of the current epoch, and of the best one. */
 struct number {
     const char *key;
     double *at;
@@ -80,7 +80,7 @@ static json_t *state_to_json(const smurf_trainer *t)
     return json;
 }
 
-/* Whether the counters are such as a run can have: nothing that is counted or divided by may be out of its range. */
+/* Checks that the counters are possible in a run: no count or divisor may be out of range. */
 static bool state_from_json(struct progress_state *a, const json_t *json)
 {
     json_int_t step, epoch, next, best, waited, halvings;
@@ -126,7 +126,7 @@ smurf_status smurf_trainer_save(const smurf_trainer *t, const char *path, smurf_
     return status;
 }
 
-/* All slabs of a file, or with slab NULL a look at them. */
+/* Reads all slabs of a file; with slab NULL, only checks them. */
 static smurf_status fetch(const smurf_model *frame, const struct tensor_file *file, float *const slab[SLABS],
                           smurf_error *err)
 {
@@ -137,7 +137,7 @@ static smurf_status fetch(const smurf_model *frame, const struct tensor_file *fi
     return status;
 }
 
-/* Whether a run was begun with these data sets. Types are looked at as well: they are indices into the weights. */
+/* Checks that the run was started with these data sets. Types are checked as well, because they index the weights. */
 static smurf_status check_data(const smurf_model *frame, const json_t *state, const char *path, const smurf_data *train,
                                const smurf_data *dev, smurf_error *err)
 {
@@ -188,7 +188,7 @@ smurf_status smurf_trainer_resume(smurf_trainer **out, const char *path, const s
         *out = NULL;
     } else {
         (*out)->at = at;
-        /* The order of the epoch in hand is made when it starts: make it again. */
+        /* The order of an epoch is made at its start: remake it. */
         if (at.next > 0) smurf_feed_shuffle(&(*out)->train, frame->config.seed, at.epoch + 1);
     }
     json_decref(json);

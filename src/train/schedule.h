@@ -6,8 +6,8 @@
 
 #include "model/config.h"
 
-/* epoch from 1; step over the whole run, from 1. halvings: how often a plateau was met. The cosine goes down by epochs,
-   as the published program's does. */
+/* epoch and step (over the whole run) count from 1. halvings: number of plateaus so far. The cosine falls by epochs, as
+   in the published program. */
 double smurf_schedule_rate(const smurf_settings *config, size_t epoch, uint64_t step, unsigned halvings);
 
 #endif

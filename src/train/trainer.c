@@ -1,8 +1,8 @@
 /*
  * trainer.c - training: steps, epochs, dev loss, the best weights so far.
  *
- * Everything random is a function of (seed, epoch, step, event), every sum has one order: a run is the same bits at any
- * number of threads, and one that was saved and resumed equals one that was not.
+ * Everything random is a function of (seed, epoch, step, event), and every sum has a fixed order: a run is
+ * bit-identical at any number of threads, and after saving and resuming.
  */
 #include "train/trainer.h"
 
@@ -32,9 +32,9 @@ static size_t slab_size(const smurf_trainer *t)
     return t->frame->model.params.total;
 }
 
-/* ---- The frame: what is fitted on train before the first step --------------------------------- */
+/* ---- The frame: fitted on train before the first step ----------------------------------------- */
 
-/* Smallest and largest gap that is scored. */
+/* Smallest and largest scored gap. */
 static void gap_range(const smurf_data *data, double *least, double *most)
 {
     *least = INFINITY;
@@ -47,9 +47,9 @@ static void gap_range(const smurf_data *data, double *least, double *most)
         }
 }
 
-/* The law's support on its axis. Log time has no end on the left, so one is set below the smallest gap (or half a
-   tick): there the law has no mass to speak of, and further out a positive intensity would give it some. No gap may lie
-   below it, not even a tie: the likelihood would grow with the intensity there, which nothing holds back. */
+/* The law's support on its axis. Log time has no lower end, so one is set below the smallest gap (or half a tick): the
+   law has negligible mass there, and further out a positive intensity would give it some. No gap may lie below it, not
+   even a tie: the likelihood would grow with the intensity there without bound. */
 static void fit_support(smurf_model *m, const smurf_data *train)
 {
     const smurf_settings *c = &m->config;
@@ -65,7 +65,7 @@ static void fit_support(smurf_model *m, const smurf_data *train)
     m->high = smurf_scale_forward(&m->view.scale, most) + noise + 1;
 }
 
-/* A copy of a name, which the metadata of a model can hold only as UTF-8. */
+/* Copies a name, which must be UTF-8 to be stored in a model's metadata. */
 static smurf_status copy_name(char **out, const char *name, const char *what, const smurf_data *train, smurf_error *err)
 {
     if (!smurf_utf8_valid(name))
@@ -88,7 +88,7 @@ static smurf_status copy_names(smurf_model *m, const smurf_data *train, smurf_er
     return status;
 }
 
-/* Windows, where the model looks back only so far; replaces *own, which is freed. */
+/* Cuts sequences into windows if the model has a context; replaces *own, which is freed. */
 static smurf_status windowed(const smurf_settings *c, smurf_data **own, const smurf_data **seen, smurf_error *err)
 {
     if (!c->context) return SMURF_OK;
@@ -101,7 +101,7 @@ static smurf_status windowed(const smurf_settings *c, smurf_data **own, const sm
     return SMURF_OK;
 }
 
-/* Gaps within their tick, or the data as it is: *own is to be freed by the caller. */
+/* Spreads gaps within their tick, or leaves the data as it is. The caller frees *own. */
 static smurf_status dithered(const smurf_settings *c, const smurf_data *data, uint64_t part, smurf_data **own,
                              const smurf_data **out, smurf_error *err)
 {
@@ -113,7 +113,7 @@ static smurf_status dithered(const smurf_settings *c, const smurf_data *data, ui
     return status;
 }
 
-/* Scales and support are fitted on what is trained on: ties that are dithered have no logarithm of zero. */
+/* Scales and support are fitted on the data as trained on: dithered ties have a logarithm. */
 static smurf_status fit_view(smurf_model *m, const smurf_data *train, smurf_error *err)
 {
     const smurf_settings *c = &m->config;
@@ -122,7 +122,7 @@ static smurf_status fit_view(smurf_model *m, const smurf_data *train, smurf_erro
     smurf_status status = dithered(c, train, 0, &own, &seen, err);
     if (!status) status = smurf_scale_fit(&m->view.scale, c->scale, seen, err);
     if (!status) status = smurf_scale_fit(&m->view.feature, SMURF_SCALE_LOG, seen, err);
-    /* The published models see raw time, or time in mean gaps on the mean scale; new ones always the latter. */
+    /* Published models see raw time, or time in mean gaps on the mean scale; new ones always the latter. */
     m->view.raw_clock = c->raw_clock != 0;
     m->view.clock_unit = c->raw_clock && c->scale != SMURF_SCALE_MEAN ? 1 : m->view.feature.mean;
     if (!status) fit_support(m, seen);
@@ -154,7 +154,7 @@ static smurf_status make_frame(smurf_model **out, const smurf_settings *config, 
     return SMURF_OK;
 }
 
-/* ---- Making one ------------------------------------------------------------------------------ */
+/* ---- Creation -------------------------------------------------------------------------------- */
 
 static smurf_status make_feeds(smurf_trainer *t, const smurf_data *train, const smurf_data *dev, smurf_error *err)
 {
@@ -261,7 +261,7 @@ static const char *what_is_kept(const smurf_trainer *t)
     return t->at.best.epoch ? "; the best model so far is kept" : "";
 }
 
-/* Which sequences a step was about, for the message: "4, 17, 230 and 13 more". */
+/* The sequences of a step, for the message: "4, 17, 230 and 13 more". */
 static smurf_status not_finite(const smurf_trainer *t, size_t index, smurf_error *err)
 {
     char list[160] = "";
@@ -277,7 +277,7 @@ static smurf_status not_finite(const smurf_trainer *t, size_t index, smurf_error
         t->at.epoch + 1, index + 1, list, what_is_kept(t));
 }
 
-/* What progress shows: "epoch 3 of 30  loss 2.481  31.2k events/s". */
+/* Text for progress: "epoch 3 of 30  loss 2.481  31.2k events/s". */
 static void describe(smurf_trainer *t)
 {
     double speed = t->at.seconds > 0 ? t->at.events / t->at.seconds : 0;
@@ -294,7 +294,7 @@ static smurf_status cancelled(const smurf_trainer *t, smurf_error *err)
                       t->at.next, smurf_feed_batches(&t->train));
 }
 
-/* Without dropout. The progress callback is called inside as well, and may end it early. */
+/* Without dropout. The progress callback is called inside a pass as well, and may end it early. */
 static struct op_run run_of(smurf_trainer *t, uint64_t step)
 {
     if (t->progress.report) describe(t);
@@ -302,7 +302,7 @@ static struct op_run run_of(smurf_trainer *t, uint64_t step)
     return (struct op_run){.threads = t->step.threads, .seed = t->frame->config.seed, .step = step, .stop = &t->stop};
 }
 
-/* What the gradient is multiplied by, so that its norm stays within the limit. */
+/* Factor that keeps the norm of the gradient within the limit. */
 static double clip(const smurf_trainer *t, double norm)
 {
     double most = t->frame->config.clip;
@@ -313,12 +313,12 @@ static void update(smurf_trainer *t, double factor)
 {
     const smurf_settings *c = &t->frame->config;
     double rate = smurf_schedule_rate(c, t->at.epoch + 1, t->at.step, t->at.halvings);
-    /* Early on, the average must not be held back by where the weights started. */
+    /* Early on, the average must not be dominated by the initial weights. */
     double decay = fmin(c->average, (1 + (double)t->at.step) / (10 + (double)t->at.step));
     smurf_train_step_update(&t->step, t->at.step, rate, factor, decay);
 }
 
-/* The last epochs go without dropout: the law that is used has none, and must fit without. */
+/* The last epochs run without dropout: the final law uses none, and must fit without it. */
 static bool settles(const smurf_settings *c, size_t epoch)
 {
     return (double)epoch > (1 - c->settle) * (double)c->epochs;
@@ -357,13 +357,13 @@ smurf_status smurf_trainer_step(smurf_trainer *t, double *loss, int *last, smurf
 
 /* ---- Epochs ---------------------------------------------------------------------------------- */
 
-/* The weights that count: their average where there is one. */
+/* The effective weights: their average, if there is one. */
 static const float *current(const smurf_trainer *t)
 {
     return t->step.slab[SLAB_AVERAGE] ? t->step.slab[SLAB_AVERAGE] : t->step.slab[SLAB_WEIGHT];
 }
 
-/* Loss on dev, without dropout; noise is that of step 0, the same in every epoch. */
+/* Loss on dev, without dropout; uses the noise of step 0, the same in every epoch. */
 static struct loss dev_loss(smurf_trainer *t)
 {
     struct op_run run = run_of(t, 0);
@@ -378,7 +378,7 @@ static struct loss dev_loss(smurf_trainer *t)
     return sum;
 }
 
-/* Remembers the weights if they are the best so far; else loses patience. */
+/* Keeps the weights if they are the best so far; otherwise counts towards patience. */
 static void judge(smurf_trainer *t, smurf_epoch *out)
 {
     const smurf_settings *c = &t->frame->config;
@@ -394,7 +394,7 @@ static void judge(smurf_trainer *t, smurf_epoch *out)
     if (c->patience && t->at.waited >= c->patience) t->at.stopped = true;
 }
 
-/* Asks whether to go on. */
+/* Asks the callback whether to continue. */
 static smurf_status tell(smurf_trainer *t, smurf_error *err)
 {
     if (!t->progress.report) return SMURF_OK;

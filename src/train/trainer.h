@@ -1,5 +1,5 @@
 /*
- * trainer.h - the state of a training run: all of it that trainer.c changes and resume.c keeps.
+ * trainer.h - the state of a training run, changed by trainer.c and saved by resume.c.
  */
 #ifndef SMURF_TRAIN_TRAINER_H
 #define SMURF_TRAIN_TRAINER_H
@@ -9,22 +9,22 @@
 #include "train/feed.h"
 #include "train/step.h"
 
-/* What changes from step to step, beside the slabs. */
+/* State that changes with each step, besides the slabs. */
 struct progress_state {
-    uint64_t step;   /* of the whole run, done so far */
-    size_t epoch;    /* finished ones */
-    size_t next;     /* batch of the epoch in hand */
-    double loss_sum; /* of the epoch in hand */
+    uint64_t step;   /* steps of the whole run so far */
+    size_t epoch;    /* finished epochs */
+    size_t next;     /* next batch of the current epoch */
+    double loss_sum; /* of the current epoch */
     double loss_gaps, events;
-    double seconds;   /* spent on the epoch in hand */
-    smurf_epoch best; /* the one with the lowest dev loss; its epoch is 0 while there is none */
-    size_t waited;    /* epochs since */
+    double seconds;   /* spent on the current epoch */
+    smurf_epoch best; /* the epoch with the lowest dev loss; its number is 0 if there is none yet */
+    size_t waited;    /* epochs since the best */
     unsigned halvings;
     bool stopped; /* by patience */
 };
 
 struct smurf_trainer {
-    smurf_model *frame; /* config, view, table of parameters; no slab */
+    smurf_model *frame; /* config, view, parameter table; no slab */
     struct train_step step;
     struct feed train, dev;
     bool has_dev;
@@ -32,11 +32,11 @@ struct smurf_trainer {
     struct feed_batch room;
     struct progress_state at;
     struct progress progress;
-    struct stop stop; /* of the step or dev pass in hand */
-    char what[96];    /* what the progress callback is shown */
+    struct stop stop; /* of the current step or dev pass */
+    char what[96];    /* text shown by the progress callback */
 };
 
-/* Makes a trainer around a frame (taken over, also on failure), with weights at their start. */
+/* Creates a trainer from a frame (owned by the trainer, even on failure), with initial weights. */
 smurf_status smurf_trainer_build(smurf_trainer **out, smurf_model *frame, const smurf_data *train,
                                  const smurf_data *dev, smurf_error *err);
 
