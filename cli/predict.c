@@ -1,8 +1,8 @@
 /*
- * predict.c - smurf predict: when the next event of each sequence comes, of what type, and how sure that is.
+ * predict.c - smurf predict: forecasts the next event of each sequence.
  *
- * A file or directory is read whole. Standard input is taken piece by piece: the history of each
- * sequence of a table is kept (kept.h), so that one more event costs little; a line of JSON is a sequence of its own.
+ * A file or directory is read whole. Standard input is processed as it arrives: for a table the history of each sequence
+ * is kept (kept.h), so that an additional event is cheap; each line of JSON is a complete sequence.
  */
 #include "commands.h"
 #include "kept.h"
@@ -22,16 +22,16 @@ struct predict_options {
     size_t every, history, sequences, top, paths, steps;
 };
 
-/* ---- One answer ------------------------------------------------------------------------------ */
+/* ---- One forecast ---------------------------------------------------------------------------- */
 
 struct desk {
     const smurf_model *model;
     struct question q;
     const struct predict_options *o;
-    bool any;             /* something was shown */
+    bool any;             /* the header was shown */
     struct kept_set kept; /* sequences of a table */
-    bool told;            /* that some are not kept */
-    size_t unnamed;       /* sequences of lines so far, for their numbers */
+    bool told;            /* warned that some are not kept */
+    size_t unnamed;       /* whole sequences so far, for numbering */
 };
 
 static void show_header(struct desk *d)
@@ -40,7 +40,7 @@ static void show_header(struct desk *d)
     d->any = true;
 }
 
-/* Whether the last event, `last` after the origin, comes after --now. */
+/* Whether the last event, at origin + last, is after --now. */
 static bool is_after_now(const struct question *q, int64_t origin, double last)
 {
     smurf_moment moment;
@@ -50,7 +50,7 @@ static bool is_after_now(const struct question *q, int64_t origin, double last)
 
 static int report_late(const struct desk *d, const char *sequence)
 {
-    return report_failure("sequence '%s' has an event after --now %s: cut the data there, or leave out --now", sequence,
+    return report_failure("sequence '%s' has an event after --now %s: cut the data there, or omit --now", sequence,
                           d->q.now);
 }
 
@@ -78,12 +78,12 @@ static int stopped(void)
     return report_failure("stopped while forecasting");
 }
 
-/* ---- Sequences that come whole ----------------------------------------------------------------- */
+/* ---- Whole sequences --------------------------------------------------------------------------- */
 
 struct whole {
     struct desk *desk;
     const smurf_data *data;
-    size_t number; /* of the first sequence, if it has no name */
+    size_t number; /* of the first sequence, used if it has no name */
 };
 
 static const char *whole_name(const struct whole *w, size_t sequence, char text[24])
@@ -134,26 +134,26 @@ static int whole_data(struct desk *d, const smurf_data *data)
     return status ? report_whole(&w, failed, &err) : 0;
 }
 
-/* ---- Sequences that come bit by bit ------------------------------------------------------------- */
+/* ---- Streamed sequences ------------------------------------------------------------------------- */
 
-/* With more sequences than this, those that are not being asked give back what answers take. */
+/* With more sequences than this, idle ones release the memory that forecasting takes. */
 enum { AWAKE_MOST = 64 };
 
-/* A sequence that is no longer kept gets its answer now, unless each event had one. */
+/* Shows the forecast of a dropped sequence, unless --every has done so. */
 static int let_go(struct desk *d, struct kept *k)
 {
     if (!k) return 0;
     if (!d->told)
-        report_warning("there are more than %zu sequences: the one silent longest is %sforgotten (--sequences N keeps "
+        report_warning("more than %zu sequences: the least recently active one is %sdropped (--sequences N keeps "
                        "more)",
-                       d->kept.most, d->o->every ? "" : "answered and ");
+                       d->kept.most, d->o->every ? "" : "forecast and ");
     d->told = true;
     int status = d->o->every ? 0 : answer(d, k->forecast, k->name, k->origin, k->last);
     kept_free(k);
     return status;
 }
 
-/* Appends what came; answers after events if asked to. */
+/* Appends new events; forecasts after them if --every asks for it. */
 static int continue_sequence(struct desk *d, const smurf_sequence *s, size_t number)
 {
     char text[24];
@@ -190,10 +190,10 @@ static int take_piece(void *context, smurf_data *piece, int table)
     for (size_t i = 0; table && !status && i < smurf_data_sequences(data); i++)
         status = continue_sequence(d, smurf_data_sequence(data, i), i);
     smurf_data_free(data);
-    return status ? status : finish_output(); /* where nobody can read on, reading on is no use */
+    return status ? status : finish_output(); /* stop reading once output fails */
 }
 
-/* The last word on every sequence of a table, in the order of a file. */
+/* Forecasts for every sequence of a table, in the order of a file. */
 static int answer_kept(struct desk *d)
 {
     struct kept **list = kept_list(&d->kept);
@@ -230,7 +230,7 @@ static int64_t type_number(const smurf_model *model, const char *word)
     char *end;
     long number = strtol(word, &end, 10);
     if (!smurf_model_type_name(model, 0) && *word && !*end && number >= 0 && number < (long)types) return number;
-    usage_error("--next '%s' is no type that the model knows", word);
+    usage_error("--next '%s' is not a type the model knows", word);
 }
 
 static int is_number(const char *text)
@@ -263,23 +263,23 @@ static void set_question(struct desk *d)
     ask->paths = o->paths;
     ask->steps = o->steps;
     ask->seed = common.seed;
-    ask->threads = (int)(common.threads < 4096 ? common.threads : 4096);
+    ask->threads = common_threads();
     ask->recalibrate = !o->raw;
     ask->progress = terminal_progress;
     q->now = o->now;
     smurf_error err;
     if (o->now && is_number(o->now) == smurf_model_is_calendar(d->model))
-        usage_error(is_number(o->now) ? "--now %s is a number, and the model's times are dates such as 2024-01-31T12:00"
-                                      : "--now '%s' is no number, and the model's times are numbers",
+        usage_error(is_number(o->now) ? "--now %s is a number, but the model's times are dates such as 2024-01-31T12:00"
+                                      : "--now '%s' is not a number, but the model's times are numbers",
                     o->now);
     if (o->now && smurf_moment_parse(&q->now_moment, o->now, &err)) usage_error("--now: %s", err.message);
     ask->now = o->now ? &q->now_moment : NULL;
     if (o->now && o->conformal)
-        usage_error("conformal intervals hold for all gaps together: ask for them without --now");
+        usage_error("--conformal cannot be combined with --now: conformal intervals hold on average over all gaps");
     q->unit = smurf_model_is_calendar(d->model) ? "s" : smurf_model_unit(d->model);
     q->calendar = smurf_model_is_calendar(d->model);
     if (ask->conformal && smurf_model_calibration(d->model)->conformal == 0)
-        report_warning("the model was not calibrated, so that conformal intervals are infinite (train it with "
+        report_warning("the model was not calibrated: conformal intervals are infinite (train it with "
                        "--recalibrate on)");
     report_misses(d->model);
 }
@@ -316,19 +316,19 @@ int command_predict(int argc, char **argv)
                                 .steps = 200};
     /* clang-format off */
     const struct option options[] = {
-        {0, "interval", OPTION_TEXT, &o.levels, "LEVELS", "levels of the intervals, with commas (default: 0.5,0.9)"},
-        {0, "one-sided", OPTION_FLAG, &o.one_sided, NULL, "intervals from 0 up, not from both sides"},
-        {0, "conformal", OPTION_FLAG, &o.conformal, NULL, "also intervals that hold whether the law is right or not"},
-        {0, "within", OPTION_TEXT, &o.horizons, "TIMES", "probabilities that it comes within these, in the data's unit"},
-        {0, "now", OPTION_TEXT, &o.now, "TIME", "nothing has happened since the last event until TIME: count from there"},
-        {0, "next", OPTION_TEXT, &o.type, "TYPE", "also the time to the next event of TYPE, by drawing futures"},
-        {0, "paths", OPTION_COUNT, &o.paths, "N", "futures to draw for --next (default: 500)"},
-        {0, "steps", OPTION_COUNT, &o.steps, "N", "events to look ahead at most for --next (default: 200)"},
-        {0, "top", OPTION_COUNT, &o.top, "N", "types to name, the most probable ones (default: 3)"},
-        {0, "every", OPTION_COUNT, &o.every, "N", "a forecast after every N-th event, not only the last"},
-        {0, "history", OPTION_COUNT, &o.history, "N", "events to look back at, which bounds memory (default: all)"},
-        {0, "sequences", OPTION_COUNT, &o.sequences, "N", "standard input: sequences to keep, those silent longest are dropped; 0: all (default: 10000)"},
-        {0, "no-recalibrate", OPTION_FLAG, &o.raw, NULL, "the law as it was trained, without its map of levels"},
+        {0, "interval", OPTION_TEXT, &o.levels, "LEVELS", "interval levels, comma-separated (default: 0.5,0.9)"},
+        {0, "one-sided", OPTION_FLAG, &o.one_sided, NULL, "intervals that start at 0 instead of central ones"},
+        {0, "conformal", OPTION_FLAG, &o.conformal, NULL, "also intervals that hold even if the model is wrong"},
+        {0, "within", OPTION_TEXT, &o.horizons, "TIMES", "probability of an event within each of these times, in the data's unit"},
+        {0, "now", OPTION_TEXT, &o.now, "TIME", "no event has occurred up to TIME: forecast from there"},
+        {0, "next", OPTION_TEXT, &o.type, "TYPE", "also the time to the next event of TYPE, by sampling futures"},
+        {0, "paths", OPTION_COUNT, &o.paths, "N", "futures to sample for --next (default: 500)"},
+        {0, "steps", OPTION_COUNT, &o.steps, "N", "maximum events to look ahead for --next (default: 200)"},
+        {0, "top", OPTION_COUNT, &o.top, "N", "number of most probable types to show (default: 3)"},
+        {0, "every", OPTION_COUNT, &o.every, "N", "forecast after every N-th event, not only the last"},
+        {0, "history", OPTION_COUNT, &o.history, "N", "use only the last N events, which bounds memory (default: all)"},
+        {0, "sequences", OPTION_COUNT, &o.sequences, "N", "standard input: sequences to keep; the least recently active are dropped; 0: all (default: 10000)"},
+        {0, "no-recalibrate", OPTION_FLAG, &o.raw, NULL, "use the law as trained, without recalibration"},
         {0, "format", OPTION_TEXT, &o.format, "FORMAT", "table, csv or jsonl (default: table)"},
         {0, "part", OPTION_TEXT, &o.part, "NAME", "of a directory: train, dev or test (default: test)"},
         DATASET_READ_OPTIONS(o.data),
@@ -338,14 +338,14 @@ int command_predict(int argc, char **argv)
     const struct usage usage = {
         .command = "predict",
         .arguments = "MODEL DATA",
-        .summary = "Tells for each sequence when its next event comes, of what type, and how sure that is.",
+        .summary = "Forecasts the next event of each sequence: when it comes and of what type, with intervals.",
         .about = "DATA is a file, a directory that holds a test part, or '-' for standard input, which is\n"
-                 "answered as it comes: JSON Lines a sequence a line, a table an event a line (with --every 1\n"
-                 "an answer follows each event). Times are in the data's unit, counted from the last event, or\n"
-                 "from --now. A sequence without events gets the law of all gaps in training. Intervals are\n"
-                 "calibrated; --conformal ones have a guarantee for a random event of a new sequence, on average\n"
-                 "over calibration sets, and are infinite where calibration had too few sequences for the level.\n"
-                 "A warning says so where calibration did not work.",
+                 "processed as it arrives: JSON Lines one sequence per line, tables one event per line (with\n"
+                 "--every 1 a forecast follows each event). Times are in the data's unit, counted from the last\n"
+                 "event or from --now. A sequence without events gets the law of all gaps in training. Intervals\n"
+                 "are calibrated. --conformal intervals are guaranteed for a random event of a new sequence, on\n"
+                 "average over calibration sets; they are infinite if calibration had too few sequences for the\n"
+                 "level. A warning is shown if calibration failed.",
         .example = "  smurf simulate hawkes --sequences 60 -o demo/\n"
                    "  smurf train demo/ -o model.safetensors --epochs 2\n"
                    "  smurf predict model.safetensors demo/ --within 1,5",

@@ -1,5 +1,5 @@
-/* sample.c - smurf sample: futures many steps ahead, as quantiles of the n-th next event and of counts, or path by
- * path. */
+/* sample.c - smurf sample: samples futures many events ahead and shows quantiles of event times and counts, or the
+   paths themselves. */
 #include "commands.h"
 #include "json_out.h"
 #include "modelfile.h"
@@ -38,7 +38,7 @@ static int smaller_first(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* Of sorted numbers: the least x with that share of them at or below it. */
+/* The smallest of the sorted numbers x with a share of at least `level` at or below it. */
 static double quantile_of(const double *x, size_t n, double level)
 {
     size_t i = (size_t)ceil(level * (double)n);
@@ -64,7 +64,7 @@ static void header(struct desk *d)
     puts("       mean");
 }
 
-/* One line: quantiles and the mean of d->room (n). */
+/* One line: quantiles and mean of d->room (n). */
 static void line(struct desk *d, const char *sequence, const char *what, const char *which, size_t n)
 {
     void (*put)(FILE *, double) = d->format == SHOW_CSV ? put_csv_number : put_rounded;
@@ -103,7 +103,7 @@ static void line(struct desk *d, const char *sequence, const char *what, const c
 
 /* ---- Summaries ------------------------------------------------------------------------------- */
 
-/* The time of the n-th next event; infinite where a path has fewer. */
+/* The time of the n-th next event; infinite if a path has fewer. */
 static void summarise_times(struct desk *d, const smurf_futures *futures, const char *sequence)
 {
     size_t paths = smurf_futures_paths(futures), most = 0;
@@ -113,7 +113,7 @@ static void summarise_times(struct desk *d, const smurf_futures *futures, const 
         size_t n = smurf_futures_path(futures, i, &time, &type);
         most = n > most ? n : most;
     }
-    if (most > 20) most = 20; /* the first ones are what one asks for; --show-paths has them all */
+    if (most > 20) most = 20; /* --show-paths has them all */
     for (size_t k = 0; k < most; k++) {
         char which[24];
         for (size_t i = 0; i < paths; i++) {
@@ -126,7 +126,7 @@ static void summarise_times(struct desk *d, const smurf_futures *futures, const 
     }
 }
 
-/* How many events of each type, and of all, come until the horizon. */
+/* The number of events up to the horizon, per type and in total. */
 static void summarise_counts(struct desk *d, const smurf_futures *futures, const char *sequence)
 {
     size_t paths = smurf_futures_paths(futures);
@@ -146,7 +146,7 @@ static void summarise_counts(struct desk *d, const smurf_futures *futures, const
     }
 }
 
-/* Every path as a line of JSON, events and all. */
+/* One line of JSON per path. */
 static void show_paths(struct desk *d, const smurf_futures *futures, const char *sequence)
 {
     for (size_t i = 0; i < smurf_futures_paths(futures); i++) {
@@ -184,7 +184,7 @@ static int sample_sequence(struct desk *d, smurf_forecast *f, const smurf_sequen
     config.until = d->o->until > 0 ? d->o->until : INFINITY;
     config.events = d->o->events;
     config.seed = common.seed;
-    config.threads = (int)(common.threads < 4096 ? common.threads : 4096);
+    config.threads = common_threads();
     config.progress = terminal_progress;
     smurf_status status = smurf_forecast_read(f, s, s->length, &err);
     if (!status) status = smurf_forecast_futures(f, &config, &futures, &err);
@@ -215,12 +215,12 @@ static int sample(struct desk *d, const smurf_data *data)
     for (size_t i = 0; i < smurf_data_sequences(data) && !status; i++) {
         const smurf_sequence *s = smurf_data_sequence(data, i);
         if (s->length == 0 && s->name)
-            report_warning("sequence '%.200s' is empty: there is nothing to go on from", s->name);
+            report_warning("sequence '%.200s' is empty and is skipped", s->name);
         else if (s->length == 0)
-            report_warning("sequence %zu is empty: there is nothing to go on from", i);
+            report_warning("sequence %zu is empty and is skipped", i);
         else
             status = sample_sequence(d, f, s, i);
-        if (!status && terminal_stopped()) status = report_failure("stopped while drawing futures");
+        if (!status && terminal_stopped()) status = report_failure("stopped while sampling futures");
         if (!status && ferror(stdout)) status = finish_output();
     }
     if (!status && !d->o->show_paths && d->format == SHOW_CSV) header(d);
@@ -238,13 +238,13 @@ int command_sample(int argc, char **argv)
                                .events = NOT_GIVEN};
     /* clang-format off */
     const struct option options[] = {
-        {0, "until", OPTION_NUMBER, &o.until, "TIME", "look this far ahead of the last event, in the data's unit"},
-        {0, "count", OPTION_COUNT, &o.events, "N", "events of each future at most (default: 5, or no limit with --until)"},
-        {0, "paths", OPTION_COUNT, &o.paths, "N", "futures of each sequence (default: 200)"},
-        {0, "quantiles", OPTION_TEXT, &o.levels, "LEVELS", "with commas (default: 0.05,0.25,0.5,0.75,0.95)"},
-        {0, "show-paths", OPTION_FLAG, &o.show_paths, NULL, "the futures themselves, always as JSON Lines"},
-        {0, "history", OPTION_COUNT, &o.history, "N", "events to look back at (default: all)"},
-        {0, "no-recalibrate", OPTION_FLAG, &o.raw, NULL, "the law as it was trained, without its map of levels"},
+        {0, "until", OPTION_NUMBER, &o.until, "TIME", "look ahead until TIME after the last event, in the data's unit"},
+        {0, "count", OPTION_COUNT, &o.events, "N", "maximum events per future (default: 5, or no limit with --until)"},
+        {0, "paths", OPTION_COUNT, &o.paths, "N", "futures per sequence (default: 200)"},
+        {0, "quantiles", OPTION_TEXT, &o.levels, "LEVELS", "comma-separated (default: 0.05,0.25,0.5,0.75,0.95)"},
+        {0, "show-paths", OPTION_FLAG, &o.show_paths, NULL, "print the futures themselves, always as JSON Lines"},
+        {0, "history", OPTION_COUNT, &o.history, "N", "use only the last N events (default: all)"},
+        {0, "no-recalibrate", OPTION_FLAG, &o.raw, NULL, "use the law as trained, without recalibration"},
         {0, "format", OPTION_TEXT, &o.format, "FORMAT", "table, csv or jsonl (default: table)"},
         {0, "part", OPTION_TEXT, &o.part, "NAME", "of a directory: train, dev or test (default: test)"},
         DATASET_READ_OPTIONS(o.data),
@@ -254,10 +254,10 @@ int command_sample(int argc, char **argv)
     const struct usage usage = {
         .command = "sample",
         .arguments = "MODEL DATA",
-        .summary = "Draws futures of each sequence, many steps ahead, and tells their quantiles.",
+        .summary = "Samples futures of each sequence, many events ahead, and prints their quantiles.",
         .about = "For each sequence: quantiles of the time of the n-th next event and, with --until, of the\n"
-                 "number of events of each type until then. An event that some futures do not reach is\n"
-                 "infinitely late there.",
+                 "number of events of each type until then. In futures that end before the n-th event its\n"
+                 "time is infinite.",
         .example = "  smurf simulate hawkes --sequences 60 -o demo/\n"
                    "  smurf train demo/ -o model.safetensors --epochs 2\n"
                    "  smurf sample model.safetensors demo/ --until 10 --paths 50",
@@ -269,7 +269,7 @@ int command_sample(int argc, char **argv)
     parse_options(&usage, argc, argv);
     struct desk d = {.o = &o, .format = show_format_named(o.format)};
     d.levels = parse_numbers("quantiles", o.levels, 0, 1, d.level, LEVELS_MOST);
-    if (o.until <= 0) usage_error("--until takes a time after the last event, above 0");
+    if (o.until <= 0) usage_error("--until takes a time above 0, counted from the last event");
     if (o.paths == 0 || o.paths > PATHS_MOST) usage_error("--paths takes a number from 1 to %d", PATHS_MOST);
     if (o.events == NOT_GIVEN) o.events = o.until > 0 ? 0 : 5;
     if (o.events == 0 && !(o.until > 0)) usage_error("futures need an end: --until TIME or --count N");
