@@ -413,7 +413,8 @@ static int compare(struct compare_options *o, const char *data)
         make_cells(&cells, &b, &m, o);
         status = run_cells(&cells);
     }
-    if (status == JOB_STOPPED) status = report_failure("stopped; finished work is kept: run the same command to continue");
+    if (status == JOB_STOPPED)
+        status = report_failure("stopped; finished work is kept: run the same command to continue");
     if (!status) status = show_all(&cells, o, &b, data);
     for (size_t i = 0; i < cells.count; i++) smurf_settings_free(cells.cell[i].settings);
     free(cells.cell);
@@ -452,7 +453,8 @@ int command_compare(int argc, char **argv)
     const struct usage usage = {
         .command = "compare",
         .arguments = "DATA",
-        .summary = "Trains several models on DATA, with several seeds each, and compares them with naive laws in one table.",
+        .summary =
+            "Trains several models on DATA, with several seeds each, and compares them with naive laws in one table.",
         .about = "DATA is a directory that holds train, dev and test, or a file, which is split 8:1:1.\n"
                  "All choices are made on dev. Runs are stored: after Ctrl-C the same command continues, and\n"
                  "finished runs are reused as long as data, settings and version are the same. Runs execute in\n"

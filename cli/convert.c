@@ -43,8 +43,9 @@ int command_convert(int argc, char **argv)
     bool file = dataset_is_file(argv[1]);
     if (split.dev || split.test || (data.split && !file)) { /* --split 1:0:0 has one part */
         if (file)
-            usage_error("cannot write train, dev and test to the single file '%s': name a directory (and the format with --to)",
-                        argv[1]);
+            usage_error(
+                "cannot write train, dev and test to the single file '%s': name a directory (and the format with --to)",
+                argv[1]);
         status = dataset_write_directory(&split, argv[1], to);
     } else {
         status = dataset_write_file(split.train, argv[1], to);

@@ -144,8 +144,7 @@ int dataset_load(smurf_split *out, const char *path, const struct dataset_option
     if (o->split && o->split_at) usage_error("--split and --split-at are mutually exclusive");
     if (o->split) dataset_shares(o->split, (double[3]){0});
     if (o->split_at) parse_moments(o->split_at, (smurf_moment[2]){0});
-    if (o->history != NOT_GIVEN && !o->window)
-        usage_error("--history needs --window: give the length of the windows");
+    if (o->history != NOT_GIVEN && !o->window) usage_error("--history needs --window: give the length of the windows");
     smurf_status status = load(out, path, o, &err);
     smurf_data **part[] = {&out->train, &out->dev, &out->test};
     for (int i = 0; i < 3 && !status && !o->keep_remarks; i++) {
@@ -232,7 +231,8 @@ int dataset_write_directory(const smurf_split *split, const char *directory, con
         return status;
     }
     if (mkdir(directory, 0777) != 0 && errno != EEXIST) {
-        snprintf(err.message, sizeof err.message, "cannot create the directory '%.800s': %s", directory, strerror(errno));
+        snprintf(err.message, sizeof err.message, "cannot create the directory '%.800s': %s", directory,
+                 strerror(errno));
         return report_error(&err);
     }
     for (int i = 0; i < PARTS; i++) {

@@ -49,8 +49,7 @@ static void check_sampler(const struct eval_options *o)
 {
     const char *given = o->steps ? "steps" : !isnan(o->step) ? "step-size" : o->no_denoise ? "no-denoise" : NULL;
     if (given && !smurf_sampler_has_steps(o->sampler))
-        usage_error("--%s needs a --sampler that takes steps (any but %s)", given,
-                    smurf_sampler_name(0));
+        usage_error("--%s needs a --sampler that takes steps (any but %s)", given, smurf_sampler_name(0));
     if (o->step <= 0) usage_error("--step-size takes a number above 0");
 }
 
@@ -83,8 +82,8 @@ static smurf_eval_config configure(const struct eval_options *o)
     return c;
 }
 
-/* --steps auto: draws drift with the number of steps. Takes the number with the lowest CS on dev, the smallest on a tie.
-   Test is not used. */
+/* --steps auto: draws drift with the number of steps. Takes the number with the lowest CS on dev, the smallest on a
+   tie. Test is not used. */
 static int choose_steps(const struct eval_options *o, const smurf_model *model, const smurf_split *split,
                         smurf_eval_config *config)
 {
@@ -105,9 +104,8 @@ static int choose_steps(const struct eval_options *o, const smurf_model *model, 
         if (cs < best) best = cs, config->steps = steps_grid[i];
         if (cs > worst) worst = cs;
     }
-    report_done(
-        "--steps auto: chose %zu steps of %s with a CS of %.2f%% on dev (worst of %zu to %zu steps: %.2f%%)",
-        config->steps, o->sampler, best, steps_grid[0], steps_grid[STEPS_GRID - 1], worst);
+    report_done("--steps auto: chose %zu steps of %s with a CS of %.2f%% on dev (worst of %zu to %zu steps: %.2f%%)",
+                config->steps, o->sampler, best, steps_grid[0], steps_grid[STEPS_GRID - 1], worst);
     return 0;
 }
 
@@ -138,8 +136,7 @@ static int show(const struct eval_options *o, const smurf_evaluation *e, char **
     const char *name = strrchr(argv[0], '/');
     struct shown shown = {name ? name + 1 : argv[0], argv[1], part->name, smurf_data_unit(part->data), 1};
     if (o->mean_gaps) shown.per = smurf_evaluation_mean_gap(e);
-    if (!(shown.per > 0))
-        return report_failure("the mean gap needs train data: name a file with --train");
+    if (!(shown.per > 0)) return report_failure("the mean gap needs train data: name a file with --train");
     if (o->json)
         show_metrics_json(stdout, e, &shown);
     else if (o->csv)

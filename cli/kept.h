@@ -1,6 +1,6 @@
 /*
- * kept.h - the sequences of a stream, each with its history, by name. Their number is bounded: the least recently active
- * one is dropped to make room for a new one.
+ * kept.h - the sequences of a stream, each with its history, by name. Their number is bounded: the least recently
+ * active one is dropped to make room for a new one.
  */
 #ifndef KEPT_H
 #define KEPT_H
@@ -28,8 +28,8 @@ struct kept_set {
     size_t count, arrived;
 };
 
-/* Finds or adds the sequence of that name and marks it most recent. A new one starts empty. If the set was full,
-   *dropped is the sequence removed, which the caller frees; otherwise NULL. Returns NULL if out of memory. */
+/* Finds or adds the sequence of that name and marks it most recent. A new one starts empty. A sequence dropped from a
+   full set is returned in *dropped, for the caller to free; otherwise that is NULL. Returns NULL if out of memory. */
 struct kept *kept_find(struct kept_set *set, const char *name, int64_t origin, struct kept **dropped);
 void kept_free(struct kept *kept);
 /* All sequences in order of arrival, in an array the caller frees; NULL if out of memory. */

@@ -27,7 +27,8 @@ int modelfile_match(const smurf_model *model, smurf_data **data);
 /* name NULL: the default. A usage error if there is no such part. */
 struct part modelfile_part(const smurf_split *split, const char *name);
 
-/* Parses "a,b,c": up to `most` numbers between low and high. Returns how many; otherwise a usage error naming the option. */
+/* Parses "a,b,c": up to `most` numbers between low and high. Returns how many; otherwise a usage error naming the
+ * option. */
 size_t parse_numbers(const char *option, const char *text, double low, double high, double *out, size_t most);
 
 #endif

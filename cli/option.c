@@ -210,7 +210,8 @@ static void set_option(const struct option *o, const char *text)
     case OPTION_SAMPLER: *(const char **)o->value = find_name(o, text); return;
     case OPTION_LIST: {
         struct option_list *list = o->value;
-        if (list->count == OPTION_LIST_MOST) usage_error("--%s may be given at most %d times", o->name, OPTION_LIST_MOST);
+        if (list->count == OPTION_LIST_MOST)
+            usage_error("--%s may be given at most %d times", o->name, OPTION_LIST_MOST);
         list->item[list->count++] = text;
         return;
     }

@@ -1,8 +1,8 @@
 /*
  * predict.c - smurf predict: forecasts the next event of each sequence.
  *
- * A file or directory is read whole. Standard input is processed as it arrives: for a table the history of each sequence
- * is kept (kept.h), so that an additional event is cheap; each line of JSON is a complete sequence.
+ * A file or directory is read whole. Standard input is processed as it arrives: for a table the history of each
+ * sequence is kept (kept.h), so that an additional event is cheap; each line of JSON is a complete sequence.
  */
 #include "commands.h"
 #include "kept.h"
@@ -24,7 +24,7 @@ struct predict_options {
 
 /* ---- One forecast ---------------------------------------------------------------------------- */
 
-struct desk {
+struct session {
     const smurf_model *model;
     struct question q;
     const struct predict_options *o;
@@ -34,10 +34,10 @@ struct desk {
     size_t unnamed;       /* whole sequences so far, for numbering */
 };
 
-static void show_header(struct desk *d)
+static void show_header(struct session *s)
 {
-    if (!d->any) show_forecast_header(stdout, &d->q);
-    d->any = true;
+    if (!s->any) show_forecast_header(stdout, &s->q);
+    s->any = true;
 }
 
 /* Whether the last event, at origin + last, is after --now. */
@@ -48,10 +48,10 @@ static bool is_after_now(const struct question *q, int64_t origin, double last)
            smurf_moment_gap(moment, q->now_moment) < 0;
 }
 
-static int report_late(const struct desk *d, const char *sequence)
+static int report_late(const struct session *s, const char *sequence)
 {
     return report_failure("sequence '%s' has an event after --now %s: cut the data there, or omit --now", sequence,
-                          d->q.now);
+                          s->q.now);
 }
 
 static int report_sequence(const char *sequence, const smurf_error *err)
@@ -61,14 +61,14 @@ static int report_sequence(const char *sequence, const smurf_error *err)
     return report_error(&named);
 }
 
-static int answer(struct desk *d, smurf_forecast *f, const char *sequence, int64_t origin, double last)
+static int answer(struct session *s, smurf_forecast *f, const char *sequence, int64_t origin, double last)
 {
     smurf_answer *a;
     smurf_error err;
-    if (smurf_forecast_events(f) && is_after_now(&d->q, origin, last)) return report_late(d, sequence);
-    if (smurf_forecast_ask(f, &d->q.ask, &a, &err)) return report_sequence(sequence, &err);
-    show_header(d);
-    show_forecast(stdout, &d->q, sequence, a);
+    if (smurf_forecast_events(f) && is_after_now(&s->q, origin, last)) return report_late(s, sequence);
+    if (smurf_forecast_ask(f, &s->q.ask, &a, &err)) return report_sequence(sequence, &err);
+    show_header(s);
+    show_forecast(stdout, &s->q, sequence, a);
     smurf_answer_free(a);
     return 0;
 }
@@ -81,7 +81,7 @@ static int stopped(void)
 /* ---- Whole sequences --------------------------------------------------------------------------- */
 
 struct whole {
-    struct desk *desk;
+    struct session *session;
     const smurf_data *data;
     size_t number; /* of the first sequence, used if it has no name */
 };
@@ -95,8 +95,8 @@ static int show_whole(void *context, const smurf_answer *a)
 {
     const struct whole *w = context;
     char text[24];
-    show_header(w->desk);
-    show_forecast(stdout, &w->desk->q, whole_name(w, a->sequence, text), a);
+    show_header(w->session);
+    show_forecast(stdout, &w->session->q, whole_name(w, a->sequence, text), a);
     return terminal_stopped();
 }
 
@@ -110,27 +110,28 @@ static int report_whole(const struct whole *w, size_t failed, const smurf_error 
 {
     char text[24];
     if (failed == SIZE_MAX) return report_error(err);
-    const smurf_sequence *s = smurf_data_sequence(w->data, failed);
-    size_t every = w->desk->o->every, asked = every ? s->length / every * every : s->length;
-    bool late = asked && is_after_now(&w->desk->q, s->origin, s->time[asked - 1]);
-    return late ? report_late(w->desk, whole_name(w, failed, text)) : report_sequence(whole_name(w, failed, text), err);
+    const smurf_sequence *seq = smurf_data_sequence(w->data, failed);
+    size_t every = w->session->o->every, asked = every ? seq->length / every * every : seq->length;
+    bool late = asked && is_after_now(&w->session->q, seq->origin, seq->time[asked - 1]);
+    return late ? report_late(w->session, whole_name(w, failed, text))
+                : report_sequence(whole_name(w, failed, text), err);
 }
 
-static int whole_data(struct desk *d, const smurf_data *data)
+static int whole_data(struct session *s, const smurf_data *data)
 {
-    struct whole w = {d, data, d->unnamed};
+    struct whole w = {s, data, s->unnamed};
     size_t failed;
     smurf_many_config config;
     smurf_error err;
-    if (!d->any) d->q.name_width = show_name_width(data);
+    if (!s->any) s->q.name_width = show_name_width(data);
     smurf_many_config_init(&config);
-    config.history = d->o->history;
-    config.every = d->o->every;
+    config.history = s->o->history;
+    config.every = s->o->every;
     config.failed = &failed;
-    config.threads = d->q.ask.threads;
+    config.threads = s->q.ask.threads;
     config.progress = check_stopped;
-    smurf_status status = smurf_forecast_many(d->model, data, &d->q.ask, &config, show_whole, &w, &err);
-    d->unnamed += smurf_data_sequences(data);
+    smurf_status status = smurf_forecast_many(s->model, data, &s->q.ask, &config, show_whole, &w, &err);
+    s->unnamed += smurf_data_sequences(data);
     return status ? report_whole(&w, failed, &err) : 0;
 }
 
@@ -140,40 +141,40 @@ static int whole_data(struct desk *d, const smurf_data *data)
 enum { AWAKE_MOST = 64 };
 
 /* Shows the forecast of a dropped sequence, unless --every has done so. */
-static int let_go(struct desk *d, struct kept *k)
+static int let_go(struct session *s, struct kept *k)
 {
     if (!k) return 0;
-    if (!d->told)
+    if (!s->told)
         report_warning("more than %zu sequences: the least recently active one is %sdropped (--sequences N keeps "
                        "more)",
-                       d->kept.most, d->o->every ? "" : "forecast and ");
-    d->told = true;
-    int status = d->o->every ? 0 : answer(d, k->forecast, k->name, k->origin, k->last);
+                       s->kept.most, s->o->every ? "" : "forecast and ");
+    s->told = true;
+    int status = s->o->every ? 0 : answer(s, k->forecast, k->name, k->origin, k->last);
     kept_free(k);
     return status;
 }
 
 /* Appends new events; forecasts after them if --every asks for it. */
-static int continue_sequence(struct desk *d, const smurf_sequence *s, size_t number)
+static int continue_sequence(struct session *s, const smurf_sequence *seq, size_t number)
 {
     char text[24];
-    struct kept *dropped, *k = kept_find(&d->kept, sequence_text(text, s, number), s->origin, &dropped);
-    int status = let_go(d, dropped);
+    struct kept *dropped, *k = kept_find(&s->kept, sequence_text(text, seq, number), seq->origin, &dropped);
+    int status = let_go(s, dropped);
     if (!k) out_of_memory();
     if (status) return status;
-    double shift = (double)(s->origin - k->origin);
-    for (size_t i = 0; i < s->length; i++) {
+    double shift = (double)(seq->origin - k->origin);
+    for (size_t i = 0; i < seq->length; i++) {
         smurf_error err;
-        k->last = s->time[i] + shift;
-        if (smurf_forecast_append(k->forecast, k->last, s->type[i], &err)) {
+        k->last = seq->time[i] + shift;
+        if (smurf_forecast_append(k->forecast, k->last, seq->type[i], &err)) {
             smurf_error named = err;
             snprintf(named.message, sizeof named.message, "standard input, sequence '%.200s': %.700s", k->name,
                      err.message);
             return report_error(&named);
         }
-        if (!d->o->every || smurf_forecast_events(k->forecast) % d->o->every) continue;
-        status = answer(d, k->forecast, k->name, k->origin, k->last);
-        if (d->kept.count > AWAKE_MOST) smurf_forecast_rest(k->forecast);
+        if (!s->o->every || smurf_forecast_events(k->forecast) % s->o->every) continue;
+        status = answer(s, k->forecast, k->name, k->origin, k->last);
+        if (s->kept.count > AWAKE_MOST) smurf_forecast_rest(k->forecast);
         if (status) return status;
         if (terminal_stopped()) return stopped();
     }
@@ -182,26 +183,26 @@ static int continue_sequence(struct desk *d, const smurf_sequence *s, size_t num
 
 static int take_piece(void *context, smurf_data *piece, int table)
 {
-    struct desk *d = context;
+    struct session *s = context;
     smurf_data *data;
     smurf_error err;
-    if (smurf_model_match(d->model, piece, &data, &err)) return report_error(&err);
-    int status = table ? 0 : whole_data(d, data);
+    if (smurf_model_match(s->model, piece, &data, &err)) return report_error(&err);
+    int status = table ? 0 : whole_data(s, data);
     for (size_t i = 0; table && !status && i < smurf_data_sequences(data); i++)
-        status = continue_sequence(d, smurf_data_sequence(data, i), i);
+        status = continue_sequence(s, smurf_data_sequence(data, i), i);
     smurf_data_free(data);
     return status ? status : finish_output(); /* stop reading once output fails */
 }
 
 /* Forecasts for every sequence of a table, in the order of a file. */
-static int answer_kept(struct desk *d)
+static int answer_kept(struct session *s)
 {
-    struct kept **list = kept_list(&d->kept);
+    struct kept **list = kept_list(&s->kept);
     int status = 0;
     if (!list) out_of_memory();
-    for (size_t i = 0; !status && i < d->kept.count && !d->o->every; i++) {
+    for (size_t i = 0; !status && i < s->kept.count && !s->o->every; i++) {
         const struct kept *k = list[i];
-        status = answer(d, k->forecast, k->name, k->origin, k->last);
+        status = answer(s, k->forecast, k->name, k->origin, k->last);
         smurf_forecast_rest(k->forecast);
         if (!status && terminal_stopped()) status = stopped();
     }
@@ -209,12 +210,12 @@ static int answer_kept(struct desk *d)
     return status;
 }
 
-static int predict_stream(struct desk *d, struct dataset_options *data)
+static int predict_stream(struct session *s, struct dataset_options *data)
 {
-    d->kept = (struct kept_set){.model = d->model, .history = d->o->history, .raw = d->o->raw, .most = d->o->sequences};
-    int status = stream_input(data, take_piece, d);
-    if (!status) status = answer_kept(d);
-    kept_release(&d->kept);
+    s->kept = (struct kept_set){.model = s->model, .history = s->o->history, .raw = s->o->raw, .most = s->o->sequences};
+    int status = stream_input(data, take_piece, s);
+    if (!status) status = answer_kept(s);
+    kept_release(&s->kept);
     return status;
 }
 
@@ -240,13 +241,13 @@ static int is_number(const char *text)
     return *text && !*end;
 }
 
-static void set_question(struct desk *d)
+static void set_question(struct session *s)
 {
-    const struct predict_options *o = d->o;
-    struct question *q = &d->q;
+    const struct predict_options *o = s->o;
+    struct question *q = &s->q;
     smurf_question *ask = &q->ask;
     smurf_question_init(ask);
-    q->model = d->model;
+    q->model = s->model;
     q->format = show_format_named(o->format);
     q->name_width = SHOW_NAME_WIDTH;
     ask->level = q->level;
@@ -257,7 +258,7 @@ static void set_question(struct desk *d)
     if (o->horizons) ask->horizons = parse_numbers("within", o->horizons, 0, 1e300, q->horizon, HORIZONS_MOST);
     if (o->top > TOP_MOST) usage_error("--top takes up to %d types", TOP_MOST);
     ask->top = o->top;
-    ask->next = o->type ? type_number(d->model, o->type) : -1;
+    ask->next = o->type ? type_number(s->model, o->type) : -1;
     if (o->paths == 0 || o->paths > 1000000000) usage_error("--paths takes a number from 1 to 1000000000");
     if (o->steps == 0) usage_error("--steps takes a number above 0");
     ask->paths = o->paths;
@@ -268,7 +269,7 @@ static void set_question(struct desk *d)
     ask->progress = terminal_progress;
     q->now = o->now;
     smurf_error err;
-    if (o->now && is_number(o->now) == smurf_model_is_calendar(d->model))
+    if (o->now && is_number(o->now) == smurf_model_is_calendar(s->model))
         usage_error(is_number(o->now) ? "--now %s is a number, but the model's times are dates such as 2024-01-31T12:00"
                                       : "--now '%s' is not a number, but the model's times are numbers",
                     o->now);
@@ -276,30 +277,30 @@ static void set_question(struct desk *d)
     ask->now = o->now ? &q->now_moment : NULL;
     if (o->now && o->conformal)
         usage_error("--conformal cannot be combined with --now: conformal intervals hold on average over all gaps");
-    q->unit = smurf_model_is_calendar(d->model) ? "s" : smurf_model_unit(d->model);
-    q->calendar = smurf_model_is_calendar(d->model);
-    if (ask->conformal && smurf_model_calibration(d->model)->conformal == 0)
+    q->unit = smurf_model_is_calendar(s->model) ? "s" : smurf_model_unit(s->model);
+    q->calendar = smurf_model_is_calendar(s->model);
+    if (ask->conformal && smurf_model_calibration(s->model)->conformal == 0)
         report_warning("the model was not calibrated: conformal intervals are infinite (train it with "
                        "--recalibrate on)");
-    report_misses(d->model);
+    report_misses(s->model);
 }
 
 static int predict(const struct predict_options *o, smurf_model *model, char **argv)
 {
-    struct desk d = {.model = model, .o = o};
+    struct session s = {.model = model, .o = o};
     struct dataset_options data = o->data;
     smurf_split split = {0};
-    set_question(&d);
+    set_question(&s);
     modelfile_types(model, &data);
     int status;
     if (strcmp(argv[1], "-") == 0) {
-        status = predict_stream(&d, &data);
+        status = predict_stream(&s, &data);
     } else {
         smurf_data *own;
         status = modelfile_read(model, &split, &own, argv[1], &data, o->part);
-        if (!status) status = whole_data(&d, own);
+        if (!status) status = whole_data(&s, own);
     }
-    if (!status && d.q.format == SHOW_CSV) show_header(&d);
+    if (!status && s.q.format == SHOW_CSV) show_header(&s);
     terminal_clear();
     smurf_split_release(&split);
     return status;

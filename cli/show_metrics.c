@@ -135,8 +135,7 @@ void show_metrics(FILE *out, const smurf_evaluation *e, const struct shown *s)
         fprintf(out, "%-16s %55s %6.2f\n", "naive: Markov", "", smurf_evaluation_markov(e));
     fprintf(out, "\nnoise floor of CS: %.2f%%; ", m->cs_floor);
     text_coverage(out, m);
-    if (!row_of(e, SMURF_ROW_RECENT))
-        fputs("no naive laws: they need train data (--train FILE)\n", out);
+    if (!row_of(e, SMURF_ROW_RECENT)) fputs("no naive laws: they need train data (--train FILE)\n", out);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */

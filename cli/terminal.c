@@ -210,9 +210,10 @@ void report_misses(const smurf_model *model)
 {
     const smurf_calibration *c = smurf_model_calibration(model);
     if (!c->misses) return;
-    report_warning("calibration failed: the CS on held-out gaps is %.2f%%, where chance alone gives %.2f%%; do not rely "
-                   "on the intervals (train longer, or on data that resembles dev)",
-                   c->recalibrated ? c->cs_after : c->cs_before, c->cs_floor);
+    report_warning(
+        "calibration failed: the CS on held-out gaps is %.2f%%, where chance alone gives %.2f%%; do not rely "
+        "on the intervals (train longer, or on data that resembles dev)",
+        c->recalibrated ? c->cs_after : c->cs_before, c->cs_floor);
 }
 
 void report_done(const char *format, ...)

@@ -8,8 +8,8 @@
 
 #include <stdarg.h>
 
-/* Call first. Opens closed standard descriptors. From then on Ctrl-C, SIGTERM and SIGHUP make progress callbacks request
-   a stop. A second signal kills; so does the first if nothing checks for it within two seconds. */
+/* Call first. Opens closed standard descriptors. From then on Ctrl-C, SIGTERM and SIGHUP make progress callbacks
+   request a stop. A second signal kills; so does the first if nothing checks for it within two seconds. */
 void terminal_init(void);
 
 /* Whether such a signal was received. If so, the caller must exit soon; it is no longer killed. */

@@ -1,8 +1,8 @@
 /*
  * train.c - smurf train: trains a model, keeps the best, and can resume.
  *
- * MODEL.safetensors is the best model so far, written after every epoch that improves on it. MODEL.resume holds the state
- * needed to resume; it is written before the first step, after every epoch, and on Ctrl-C.
+ * MODEL.safetensors is the best model so far, written after every epoch that improves on it. MODEL.resume holds the
+ * state needed to resume; it is written before the first step, after every epoch, and on Ctrl-C.
  */
 #include "commands.h"
 #include "dataset.h"
@@ -90,8 +90,8 @@ static void refuse_other_settings(const smurf_settings *begun, const struct trai
         smurf_settings_get(begun, name, before, sizeof before, NULL);
         smurf_settings_get(asked, name, now, sizeof now, NULL);
         if (strcmp(before, now) != 0)
-            usage_error("the run was started with --%s %s: resume without --%s %s, or start a new run", name, before, name,
-                        now);
+            usage_error("the run was started with --%s %s: resume without --%s %s, or start a new run", name, before,
+                        name, now);
     }
     smurf_settings_free(asked);
     if (settings_seed(begun) != common.seed)
