@@ -51,7 +51,7 @@ class Numbers(Case):
         out = self.smurf("info", "a.csv").out
         for line in [r"^a\.csv$", r"^  sequences  3 of 1 to 4 events", r"^  events +8$", r"^  gaps +5$", r"^  time +0 to 20$",
                      r"^  clock +ticks of 1, 1 tie \(20\.0% of the gaps\)$", r"^  types +3$", r"^    x +5 +62\.5%  ",
-                     r"^    y +2 +25\.0%  ", r"^    z +1 +12\.5%  ", r"^  gaps: mean 5\.2", r"median", r"how the gaps spread",
+                     r"^    y +2 +25\.0%  ", r"^    z +1 +12\.5%  ", r"^  gaps: mean 5\.2", r"median", r"distribution of gaps",
                      r"end of observation unknown"]:
             self.assertRegex(out, re.compile(line, re.M))
 

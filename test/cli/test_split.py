@@ -77,7 +77,7 @@ class Share(Case):
                          [("train", 40), ("dev", 5), ("test", 5)])
 
     def test_options_that_exclude_each_other(self):
-        self.refuse("info", "a.csv", "--split", "8:1:1", "--split-at", "3", says="exclude", status=2)
+        self.refuse("info", "a.csv", "--split", "8:1:1", "--split-at", "3", says="mutually exclusive", status=2)
         self.smurf("convert", "a.csv", "parts", "--split", "8:1:1")
         self.refuse("info", "parts", "--split", "8:1:1", says=["'parts'", "already"], status=2)
 
