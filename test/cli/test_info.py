@@ -83,7 +83,7 @@ class Numbers(Case):
         self.assertEqual((test["gap"][0], test["gap"][-1], test["type_count"], sum(test["bin"])), (20, 101, [0, 2], 2))
         [windows] = self.summary("b.csv", "--window", "10")
         self.assertEqual((windows["scored"], windows["ties"], windows["gap_mean"]), (81, 0, 200 / 81))
-        self.assertIn("  history    80 events before the scored ones are seen, not described\n",
+        self.assertIn("  history    80 events before the scored ones, not included here\n",
                       self.smurf("info", "b.csv", "--split-at", "100").out)
 
     def test_iso_times(self):

@@ -445,7 +445,7 @@ class Streams(PredictCase):
         self.assertLess(large[0] - small[0], 2000)
 
     def test_sequences_that_are_dropped(self):
-        """The one silent longest is answered and forgotten; the remark comes once."""
+        """The least recently active one is forecast and dropped; the warning comes once."""
         text = "user,time,type\n" + "a,1,a\nb,2,a\na,3,b\nc,4,a\nb,5,b\nd,6,a\n"
         args = ["predict", self.at("words.safetensors"), "-", "--format", "jsonl"]
         r = self.run_smurf(*args, "--sequences", "2", input=text)
