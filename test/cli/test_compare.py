@@ -144,7 +144,7 @@ class Table(CompareCase):
         with_it, without = (self.compare(*args, *more).out for more in [[], ["--no-denoise"]])
         self.assertNotEqual(with_it, without)
         self.assertIn("10 draws per gap by langevin without the final Tweedie step, 20 steps", without)
-        self.refuse("compare", "data", "--no-denoise", says="--no-denoise and --paper-protocol go with --sampler langevin", status=2)
+        self.refuse("compare", "data", "--no-denoise", says="--no-denoise and --paper-protocol need --sampler langevin", status=2)
 
     def test_page(self):
         self.data()

@@ -354,8 +354,8 @@ class BadResume(TrainCase):
         self.refuse_resume("m.resume: was begun with other dev data", "other", *self.ARGS[1:])
 
     def test_other_settings(self):
-        self.refuse_resume("begun with --width 8: resume without --width 16", *self.ARGS, "--width", "16", status=2)
-        self.refuse_resume("begun with --epochs 2", "data", "-o", "m.safetensors", "--epochs", "5", status=2)
+        self.refuse_resume("started with --width 8: resume without --width 16", *self.ARGS, "--width", "16", status=2)
+        self.refuse_resume("started with --epochs 2", "data", "-o", "m.safetensors", "--epochs", "5", status=2)
         self.refuse_resume("started with --seed 1", *self.ARGS, "--seed", "4", status=2)
         self.smurf("train", *self.ARGS, "--width", "8.0", "--resume", "--quiet") # the same in other words
 
