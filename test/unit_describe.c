@@ -396,7 +396,7 @@ static void pages_speak_well(void **state)
     double gap[2000];
     for (int i = 0; i < 2000; i++) gap[i] = i ? 1 + i % 3 : 1e6;
     smurf_data *outlier = from_gaps(0, gap, 2000, NULL);
-    assert_true(shows(outlier, "    the outermost bars hold what lies beyond\n"));
+    assert_true(shows(outlier, "    the outermost bars include all gaps beyond\n"));
     smurf_data_free(outlier);
 }
 

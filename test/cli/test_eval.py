@@ -205,7 +205,7 @@ class Laws(EvalCase):
         args = ["--sampler", "langevin", "--draws", "10"]
         r = self.smurf("eval", self.at("dsm.safetensors"), self.at("demo"), *args, "--steps", "auto", "--json", quiet=False)
         self.assertRegex(r.err, r"^--steps auto: chose \d+ steps of langevin with a CS of [\d.]+% on dev .*\n$")
-        steps, cs = r.err.split()[2], float(r.err.split("CS of ")[1].split("%")[0])
+        steps, cs = r.err.split()[3], float(r.err.split("CS of ")[1].split("%")[0])
         self.assertEqual(json.loads(r.out), self.demo(*args, "--steps", steps, model="dsm.safetensors"))
         dev = {n: self.demo(*args, "--steps", n, "--part", "dev", model="dsm.safetensors")["cs_sampled"]
                for n in ["20", "50", "100", "200", "500", "1000", "2000"]}
