@@ -24,7 +24,7 @@ bool bench_draws(const struct bench *bench)
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-/* Data, settings, seed and version: what the trained model is a function of. */
+/* Data, settings, seed and version: everything the trained model depends on. */
 static fingerprint training_key(const struct cell *c)
 {
     fingerprint key = fingerprint_text(c->bench->data, smurf_version());
@@ -62,7 +62,7 @@ void cell_name(struct cell *c)
     fingerprint_write(c->result_key, measuring_key(c));
 }
 
-/* A file in the cell's folder; "": the folder. */
+/* The path of a file in the cell's folder; "": of the folder itself. */
 static void path_of(const struct cell *c, const char *file, char path[4096])
 {
     char model[64];
@@ -76,7 +76,7 @@ static void path_of(const struct cell *c, const char *file, char path[4096])
                 ? snprintf(path, 4096, "%s/%s-seed%llu-%s%s%s", c->bench->runs, model, (unsigned long long)c->seed,
                            c->key, file[0] ? "/" : "", file)
                 : snprintf(path, 4096, "%s/%s-%s%s%s", c->bench->runs, model, c->key, file[0] ? "/" : "", file);
-    if (n >= 4096) usage_error("the name of the folder of runs is too long");
+    if (n >= 4096) usage_error("the path of the runs folder is too long");
 }
 
 static void result_path(const struct cell *c, char path[4096])
@@ -104,8 +104,8 @@ struct work {
     struct cell *cell;
     int threads;
     struct job_line *line;
-    FILE *log;   /* NULL: it could not be opened */
-    bool logged; /* an epoch, since this run began */
+    FILE *log;   /* NULL: could not be opened */
+    bool logged; /* this run has logged an epoch */
     char model[4096], resume[4096], log_path[4096];
 };
 
@@ -116,7 +116,7 @@ static void stage(struct work *w, double from, double to, const char *what)
     snprintf(w->line->stage, sizeof w->line->stage, "%s", what);
 }
 
-/* Of a cell, training takes about this share. */
+/* Rough share of a cell's time spent training. */
 static const double training_share = 0.85;
 
 static void stage_epoch(struct work *w, size_t epoch)
@@ -134,7 +134,7 @@ static int start_epochs(void *context, const smurf_fit_start *start)
     return 0;
 }
 
-/* The log is for people to look at: a full disk shows at the next file. */
+/* Write errors are ignored: the log is informational, and a full disk shows at the next file. */
 static int end_epoch(void *context, const smurf_epoch *epoch)
 {
     struct work *w = context;
@@ -148,7 +148,7 @@ static int end_epoch(void *context, const smurf_epoch *epoch)
     return 0;
 }
 
-/* The resume file goes last: without it the model is finished. */
+/* The resume file is removed last: a model without one is finished. */
 static smurf_status train(struct work *w, smurf_error *err)
 {
     const struct cell *c = w->cell;
@@ -207,7 +207,7 @@ static const smurf_metrics *row(const smurf_evaluation *e, smurf_row which)
     return smurf_evaluation_row(e, which, NULL, NULL);
 }
 
-/* Draws with so many steps, measured on data. */
+/* Metrics on data of draws made with this many steps. */
 static smurf_status measure_draws(struct work *w, const smurf_model *model, const smurf_data *data, size_t steps,
                                   smurf_metrics *out, smurf_error *err)
 {
@@ -225,12 +225,12 @@ static smurf_status measure_draws(struct work *w, const smurf_model *model, cons
     smurf_status status = smurf_evaluate(&e, model, data, NULL, &c, err);
     if (status) return status;
     *out = *row(e, SMURF_ROW_SAMPLED);
-    out->acc_true_time = row(e, SMURF_ROW_MODEL)->acc_true_time; /* needs no draws */
+    out->acc_true_time = row(e, SMURF_ROW_MODEL)->acc_true_time; /* does not depend on draws */
     smurf_evaluation_free(e);
     return SMURF_OK;
 }
 
-/* The number of steps with the lowest CS, among some around the model's own; metrics are those of the chosen one. */
+/* Tries a few numbers of steps around the model's own and returns the one with the lowest CS, with its metrics. */
 static smurf_status choose_steps(struct work *w, const smurf_model *model, const smurf_data *data, size_t *steps,
                                  smurf_metrics *metrics, smurf_error *err)
 {
@@ -281,7 +281,7 @@ static smurf_status measure_exact(struct work *w, const smurf_model *model, int 
     return SMURF_OK;
 }
 
-/* Each law by itself, as evaluation tells the types of one alone. */
+/* One evaluation per law: an evaluation has type metrics for one law only. */
 static smurf_status measure_law(struct work *w, const smurf_model *model, smurf_error *err)
 {
     bool mapped = smurf_model_calibration(model)->recalibrated;
@@ -319,7 +319,7 @@ static smurf_status measure_untrained(struct work *w, smurf_error *err)
     return SMURF_OK;
 }
 
-/* ---- Both -------------------------------------------------------------------------------------- */
+/* ---- Running a cell ---------------------------------------------------------------------------- */
 
 static int fail(const struct work *w, smurf_status status, const smurf_error *err)
 {
@@ -333,7 +333,7 @@ static int fail_at(const struct work *w, const char *path)
     return report_failure("%s: cannot write '%s': %s", w->cell->name, path, strerror(errno));
 }
 
-/* Makes the folder; no two processes work in it at once. The lock goes with the process. */
+/* Creates the folder and locks it against other processes. The lock ends with the process. */
 static int enter(struct work *w)
 {
     char path[4096];

@@ -1,9 +1,9 @@
 /*
- * cell.h - one cell of a comparison: a model and a seed, trained, measured, and kept in a folder of its own.
+ * cell.h - one cell of a comparison: a model and a seed, trained, measured and stored in its own folder.
  *
- * The folder holds model.safetensors, log.jsonl, while training model.resume, and a result-KEY.json for each way of
- * measuring. Its name ends in a fingerprint of data, settings and version: what was done before is found again, and
- * what was begun goes on.
+ * The folder holds model.safetensors, log.jsonl, model.resume during training, and one result-KEY.json per way of
+ * measuring. Its name ends in a fingerprint of data, settings and version, so finished cells are reused and
+ * interrupted ones resumed.
  */
 #ifndef CELL_H
 #define CELL_H
@@ -13,24 +13,24 @@
 
 #include <stdbool.h>
 
-/* What all cells share. */
+/* Shared by all cells. */
 struct bench {
     smurf_split split; /* train and test at least */
-    const char *runs;  /* the folder of their folders */
-    int recalibrate;   /* -1: where dev is large enough */
+    const char *runs;  /* the folder that holds the cells' folders */
+    int recalibrate;   /* -1: if dev is large enough */
     const char *sampler;
-    size_t draws, steps;          /* steps 0: chosen */
+    size_t draws, steps;          /* steps 0: chosen automatically */
     bool paper_protocol;          /* steps are chosen on test */
-    bool undenoised;              /* draws without Tweedie's step at the end */
+    bool undenoised;              /* draws without the final Tweedie step */
     const smurf_process *process; /* NULL: none */
     const char *process_text;
-    uint64_t seed;          /* of what is random in measuring laws without a seed of their own */
-    fingerprint data, test; /* of train and dev; of test */
+    uint64_t seed;          /* for measuring laws that have no seed of their own */
+    fingerprint data, test; /* data: of train and dev; test: of test */
 };
 /* Whether metrics come from draws. */
 bool bench_draws(const struct bench *bench);
 
-/* What a cell came to: one law or two. */
+/* Result of a cell: one law or two. */
 enum { LAWS_MOST = 2 };
 struct law_result {
     char name[16]; /* "", "raw", "recalibrated", "drawn", "truth", "recent", "marginal" */
@@ -39,9 +39,9 @@ struct law_result {
 struct result {
     struct law_result law[LAWS_MOST];
     size_t laws;
-    double markov, mean_gap; /* of the naive laws; NaN else */
+    double markov, mean_gap; /* of the naive laws; otherwise NaN */
     size_t steps;            /* of the sampler; 0: none */
-    char code[17];           /* digest of the sources that made it */
+    char code[17];           /* digest of the sources that produced it */
 };
 
 enum cell_kind { CELL_MODEL, CELL_NAIVE, CELL_TRUTH };
@@ -50,20 +50,20 @@ struct cell {
     enum cell_kind kind;
     const char *model; /* as given: "default:layers=1" */
     uint64_t seed;
-    smurf_settings *settings; /* of a model */
+    smurf_settings *settings; /* CELL_MODEL only */
     bool choose_sigma;
     char name[128]; /* "thp seed 2" */
     char key[FINGERPRINT_TEXT], result_key[FINGERPRINT_TEXT];
     struct result result;
 };
 
-/* Whether the result was made by the sources of this build. */
+/* Whether the result was produced by the sources of this build. */
 bool cell_is_of_this_code(const struct cell *cell);
-/* Its name and its keys, once all else but the result is set. */
+/* Sets the name and the keys. Call when all other fields but the result are set. */
 void cell_name(struct cell *cell);
-/* Reads the result, if there is one. */
+/* Reads the stored result; false if there is none. */
 bool cell_load(struct cell *cell);
-/* Trains and measures and keeps the result: the `run` of a job; context is the cell. */
+/* Trains, measures and stores the result: the `run` of a job, with the cell as context. */
 int cell_run(void *cell, int threads, struct job_line *line);
 
 #endif

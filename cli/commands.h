@@ -1,4 +1,4 @@
-/* commands.h - one command a file; each gets its own argv, with its name in argv[0], and returns the exit status. */
+/* commands.h - one command per file. Each gets its own argv, with its name in argv[0], and returns the exit status. */
 #ifndef COMMANDS_H
 #define COMMANDS_H
 

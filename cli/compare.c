@@ -1,8 +1,8 @@
 /*
  * compare.c - smurf compare: several models on one data set, several seeds each, in one table with the naive laws.
  *
- * Each model and seed is a cell (cell.h) with a folder of its own; cells run side by side (pool.h). Here they are made
- * out of the command line, and their results are put together.
+ * Each model and seed is a cell (cell.h) with its own folder; cells run in parallel (pool.h). This file creates the
+ * cells from the command line and collects their results.
  */
 #include "cell.h"
 #include "commands.h"
@@ -51,12 +51,12 @@ static void refuse_model(const char *name)
     char all[1024] = "";
     for (size_t i = 0, n = 0; smurf_preset_name(i) && n < sizeof all; i++)
         n += (size_t)snprintf(all + n, sizeof all - n, "%s, ", smurf_preset_name(i));
-    usage_error("there is no model '%s': use one of %smarginal, recent, truth", name, all);
+    usage_error("unknown model '%s': use one of %smarginal, recent, truth", name, all);
 }
 
 static void add_model(struct models *m, const char *name)
 {
-    if (strcmp(name, "marginal") == 0 || strcmp(name, "recent") == 0) return; /* always there */
+    if (strcmp(name, "marginal") == 0 || strcmp(name, "recent") == 0) return; /* always included */
     if (strcmp(name, "truth") == 0) {
         m->truth = true;
         return;
@@ -68,7 +68,7 @@ static void add_model(struct models *m, const char *name)
     m->name[m->count++] = name;
 }
 
-/* Those of the list; without one: the default and the other models, but not the published settings ("paper-..."). */
+/* Without a list: the default and the other models, but not the published settings ("paper-..."). */
 static void list_models(struct models *m, const char *list)
 {
     *m = (struct models){0};
@@ -81,13 +81,13 @@ static void list_models(struct models *m, const char *list)
     for (char *name; (name = strsep(&rest, ","));) add_model(m, name);
 }
 
-/* NAME=VALUE into the config; sigma=auto is kept for later. A usage error where it is wrong. */
+/* Applies NAME=VALUE to the settings; sigma=auto is only noted. A usage error if it is invalid. */
 static void set(struct cell *c, const char *text)
 {
     smurf_error err;
     char name[64];
     size_t n = strcspn(text, "=");
-    if (!text[n] || n >= sizeof name) usage_error("'%s' is no setting: write NAME=VALUE", text);
+    if (!text[n] || n >= sizeof name) usage_error("'%s' is not a setting: write NAME=VALUE", text);
     snprintf(name, sizeof name, "%.*s", (int)n, text);
     if (strcmp(name, "sigma") == 0 && strcmp(text + n + 1, "auto") == 0)
         c->choose_sigma = true;
@@ -95,7 +95,7 @@ static void set(struct cell *c, const char *text)
         usage_error("%s", err.message);
 }
 
-/* The settings of "default:layers=1:epochs=5", those of --set and --epochs before its own. */
+/* The settings of "default:layers=1:epochs=5". --set and --epochs are applied first, then its own. */
 static void configure(struct cell *c, const struct compare_options *o, const smurf_data *train)
 {
     smurf_error err;
@@ -110,7 +110,7 @@ static void configure(struct cell *c, const struct compare_options *o, const smu
     free(copy);
 }
 
-/* Wrong settings are told before the data is read, which may take long. */
+/* Reports invalid settings before the data is read, which may take long. */
 static void check_settings(const struct compare_options *o, const struct models *m)
 {
     struct cell cell = {.settings = settings_new(NULL, NULL, 0, 0)};
@@ -154,7 +154,7 @@ static void make_cells(struct cells *out, const struct bench *b, const struct mo
     }
 }
 
-/* Runs what has no result yet, seed by seed, so that all models have one early. */
+/* Runs the cells without a result, seed by seed, so that every model has a result early. */
 static int run_cells(struct cells *cells)
 {
     struct job *jobs = calloc(cells->count, sizeof *jobs);
@@ -167,13 +167,13 @@ static int run_cells(struct cells *cells)
         done += (size_t)jobs[n - 1].done;
     }
     if (done && done < cells->count)
-        report_done("%zu of %zu cells were done before", done, cells->count);
+        report_done("%zu of %zu cells already done", done, cells->count);
     else if (done)
-        report_done("all %zu cells were done before", done);
+        report_done("all %zu cells already done", done);
     int status = pool_run(jobs, n, pool_cores());
     free(jobs);
     for (size_t i = 0; i < cells->count && !status; i++)
-        if (!cell_load(&cells->cell[i])) status = report_failure("%s: its result is gone", cells->cell[i].name);
+        if (!cell_load(&cells->cell[i])) status = report_failure("%s: the result has disappeared", cells->cell[i].name);
     return status;
 }
 
@@ -185,7 +185,7 @@ struct table {
     char (*name)[128];
 };
 
-/* Mean and deviation of the numbers at one place of the runs' metrics. */
+/* Mean and standard deviation over runs of the metric at offset `at`. */
 static void average(smurf_compared *out, const struct compared_row *row, size_t at, double per)
 {
     double x, sum = 0, squares = 0, n = (double)out->runs, *mean = (double *)(void *)((char *)&out->mean + at);
@@ -277,7 +277,7 @@ static void show(FILE *out, const struct comparison *c, const char *format)
         show_comparison_text(out, c, isatty(fileno(out)), terminal_utf8());
 }
 
-/* Beside its place first: an old table stays until the new one is whole. A link stays a link. */
+/* Writes to a temporary file and renames it: an old table stays until the new one is complete. A link stays a link. */
 static int write_table(const struct comparison *c, const struct compare_options *o)
 {
     if (strcmp(o->output, "-") == 0) {
@@ -352,10 +352,10 @@ static void check_options(struct compare_options *o, struct bench *b)
     *b = (struct bench){
         .sampler = o->sampler, .draws = o->draws, .paper_protocol = o->paper_protocol, .undenoised = o->undenoised};
     if (!bench_draws(b) && (o->steps || o->draws || o->paper_protocol || o->undenoised))
-        usage_error("--steps, --draws, --no-denoise and --paper-protocol go with --sampler %s", paper_sampler);
+        usage_error("--steps, --draws, --no-denoise and --paper-protocol need --sampler %s", paper_sampler);
     if (!o->draws) b->draws = 100;
     if (bench_draws(b) && o->recalibrate && strcmp(o->recalibrate, "on") == 0)
-        usage_error("--recalibrate on goes with --sampler exact: draws are of the law as it was trained");
+        usage_error("--recalibrate on needs --sampler exact: draws are never recalibrated");
     b->recalibrate = dataset_recalibrate(o->recalibrate ? o->recalibrate : "auto");
     if (o->steps && strcmp(o->steps, "auto") != 0) {
         char *end;
@@ -364,11 +364,11 @@ static void check_options(struct compare_options *o, struct bench *b)
             usage_error("--steps takes a number above 0, or auto, not '%s'", o->steps);
         b->steps = n;
     }
-    if (b->steps && o->paper_protocol) usage_error("--paper-protocol chooses the steps: leave out --steps");
-    if (o->process && o->data.window) usage_error("--process needs whole sequences: leave out --window");
+    if (b->steps && o->paper_protocol) usage_error("--paper-protocol chooses the steps: omit --steps");
+    if (o->process && o->data.window) usage_error("--process needs whole sequences: omit --window");
 }
 
-/* "DATA-compare" beside the data; "compare-runs" where that comes from standard input. */
+/* "DATA-compare" next to the data; "compare-runs" if that is standard input. */
 static char *runs_folder(const char *given, const char *data)
 {
     char *folder;
@@ -387,15 +387,15 @@ static int prepare(struct bench *b, const struct compare_options *o, const struc
     if (status) return status;
     if (!b->split.test) return report_failure("'%s' has no test part: split it with --split 8:1:1", data);
     if (!b->split.dev && bench_draws(b) && !b->steps && !b->paper_protocol)
-        return report_failure("steps are chosen on dev, and there is none: say how many with --steps");
-    if (m->truth && !o->process) usage_error("the row of the truth needs the process: --process \"hawkes base=0.2\"");
+        return report_failure("steps are chosen on dev, but there is no dev part: give a number with --steps");
+    if (m->truth && !o->process) usage_error("the truth row needs the process, such as --process \"hawkes base=0.2\"");
     if (o->process) b->process = parse_process(o->process, smurf_data_types(b->split.train));
     b->process_text = o->process;
     b->seed = common.seed;
     b->data = fingerprint_data(fingerprint_data(0, b->split.train), b->split.dev);
     b->test = fingerprint_data(0, b->split.test);
     if (mkdir(b->runs, 0777) == 0 || errno == EEXIST) return 0;
-    return report_failure("cannot make the folder '%s': %s", b->runs, strerror(errno));
+    return report_failure("cannot create the folder '%s': %s", b->runs, strerror(errno));
 }
 
 static int compare(struct compare_options *o, const char *data)
@@ -413,7 +413,8 @@ static int compare(struct compare_options *o, const char *data)
         make_cells(&cells, &b, &m, o);
         status = run_cells(&cells);
     }
-    if (status == JOB_STOPPED) status = report_failure("stopped; what is done is kept: the same command goes on");
+    if (status == JOB_STOPPED)
+        status = report_failure("stopped; finished work is kept: run the same command to continue");
     if (!status) status = show_all(&cells, o, &b, data);
     for (size_t i = 0; i < cells.count; i++) smurf_settings_free(cells.cell[i].settings);
     free(cells.cell);
@@ -429,22 +430,22 @@ int command_compare(int argc, char **argv)
     struct compare_options o = {.data = {.history = NOT_GIVEN}, .seeds = 1, .format = "text", .output = "-"};
     /* clang-format off */
     const struct option options[] = {
-        {0, "models", OPTION_TEXT, &o.models, "LIST", "presets of smurf train with commas between, each with settings of its own if need be: default,default:layers=1:epochs=5 (default: default and all other models)"},
-        {0, "seeds", OPTION_COUNT, &o.seeds, "N", "runs of each model, from --seed on (default: 1)"},
-        {0, "epochs", OPTION_TEXT, &o.epochs, "N", "epochs of each run"},
-        {0, "set", OPTION_LIST, &o.set, "NAME=VALUE", "a setting of smurf train for all models; may be given again"},
-        {0, "runs", OPTION_TEXT, &o.runs, "DIR", "where models and results are kept (default: DATA-compare)"},
-        {0, "process", OPTION_TEXT, &o.process, "TEXT", "the process that DATA was simulated from: adds its true law, such as \"hawkes base=0.2\""},
-        {0, "recalibrate", OPTION_TEXT, &o.recalibrate, "auto", "on: two thirds of dev are set aside to calibrate on; off; auto: on where dev has 1000 gaps; draws are never recalibrated"},
-        {0, "sampler", OPTION_SAMPLER, &o.sampler, "NAME", " (default: exact, which integrates laws; the others draw from them)"},
-        {0, "draws", OPTION_COUNT, &o.draws, "N", "draws of each gap (default: 100)"},
-        {0, "steps", OPTION_TEXT, &o.steps, "auto", "steps of the sampler; auto: the best CS on dev, of a tenth to twice the model's setting"},
-        {0, "no-denoise", OPTION_FLAG, &o.undenoised, NULL, "leave out Tweedie's step at the end of drawing"},
-        {0, "paper-protocol", OPTION_FLAG, &o.paper_protocol, NULL, "choose the steps on test, as the paper does, and mark the numbers"},
-        {0, "in-mean-gaps", OPTION_FLAG, &o.mean_gaps, NULL, "CRPS and lengths in mean gaps of train, not in the data's unit"},
+        {0, "models", OPTION_TEXT, &o.models, "LIST", "comma-separated presets of smurf train, each with optional settings: default,default:layers=1:epochs=5 (default: default and all other models)"},
+        {0, "seeds", OPTION_COUNT, &o.seeds, "N", "runs per model, with seeds counting up from --seed (default: 1)"},
+        {0, "epochs", OPTION_TEXT, &o.epochs, "N", "epochs per run"},
+        {0, "set", OPTION_LIST, &o.set, "NAME=VALUE", "a setting of smurf train for all models; may be repeated"},
+        {0, "runs", OPTION_TEXT, &o.runs, "DIR", "folder for models and results (default: DATA-compare)"},
+        {0, "process", OPTION_TEXT, &o.process, "TEXT", "the process that DATA was simulated from, such as \"hawkes base=0.2\": adds its true law"},
+        {0, "recalibrate", OPTION_TEXT, &o.recalibrate, "auto", "on: set aside two thirds of dev for calibration; off; auto: on if dev has 1000 gaps; draws are never recalibrated"},
+        {0, "sampler", OPTION_SAMPLER, &o.sampler, "NAME", " (default: exact, which integrates the laws; the others draw from them)"},
+        {0, "draws", OPTION_COUNT, &o.draws, "N", "draws per gap (default: 100)"},
+        {0, "steps", OPTION_TEXT, &o.steps, "auto", "sampler steps; auto: lowest CS on dev, from a tenth to twice the model's setting"},
+        {0, "no-denoise", OPTION_FLAG, &o.undenoised, NULL, "omit the final Tweedie step"},
+        {0, "paper-protocol", OPTION_FLAG, &o.paper_protocol, NULL, "choose the steps on test, as in the paper, and mark the results"},
+        {0, "in-mean-gaps", OPTION_FLAG, &o.mean_gaps, NULL, "CRPS and lengths in mean gaps of train instead of the data's unit"},
         {0, "format", OPTION_TEXT, &o.format, "text", "text, markdown, csv or json"},
-        {'o', "output", OPTION_OUTPUT, &o.output, "FILE", "the table (default: standard output)"},
-        {0, "report", OPTION_OUTPUT, &o.report, "FILE", "also write a page with coverage and interval lengths over all levels"},
+        {'o', "output", OPTION_OUTPUT, &o.output, "FILE", "where to write the table (default: standard output)"},
+        {0, "report", OPTION_OUTPUT, &o.report, "FILE", "also write an HTML report with coverage and interval lengths at all levels"},
         DATASET_OPTIONS(o.data),
         {0, NULL, OPTION_FLAG, NULL, NULL, NULL},
     };
@@ -452,13 +453,13 @@ int command_compare(int argc, char **argv)
     const struct usage usage = {
         .command = "compare",
         .arguments = "DATA",
-        .summary = "Trains several models on DATA, several seeds each, and prints one table, with the naive laws.",
+        .summary =
+            "Trains several models on DATA, with several seeds each, and compares them with naive laws in one table.",
         .about = "DATA is a directory that holds train, dev and test, or a file, which is split 8:1:1.\n"
-                 "Whatever is chosen is chosen on dev. Runs are kept: Ctrl-C stops them, the same command\n"
-                 "goes on, and what is done is not done again while data, settings and version are the same.\n"
-                 "As many runs go side by side as there are cores. The true law of --process is at its best\n"
-                 "where sequences were simulated with --events: those of --until leave out the gap that was\n"
-                 "cut off, which favours short ones.",
+                 "All choices are made on dev. Runs are stored: after Ctrl-C the same command continues, and\n"
+                 "finished runs are reused as long as data, settings and version are the same. Runs execute in\n"
+                 "parallel, one per core. Simulate with --events to judge the true law of --process: sequences\n"
+                 "from --until lack the last, cut-off gap, which favours short gaps.",
         .example = "  smurf simulate hawkes -n 60 --events 20 -o demo/\n"
                    "  smurf compare demo/ --models default --seeds 2 --epochs 2 --process hawkes",
         .options = options,

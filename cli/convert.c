@@ -1,4 +1,4 @@
-/* convert.c - smurf convert: any format in, any format out; split, cut or dithered on the way. */
+/* convert.c - smurf convert: converts between formats; optionally splits, cuts into windows or dithers. */
 #include "commands.h"
 #include "dataset.h"
 #include "terminal.h"
@@ -13,7 +13,7 @@ int command_convert(int argc, char **argv)
     const char *to = NULL;
     /* clang-format off */
     const struct option options[] = {
-        {0, "to", OPTION_FORMAT, &to, "FORMAT", " (default: by the suffix of OUT)"},
+        {0, "to", OPTION_FORMAT, &to, "FORMAT", " (default: from the suffix of OUT)"},
         DATASET_OPTIONS(data),
         {0, NULL, OPTION_FLAG, NULL, NULL, NULL},
     };
@@ -21,12 +21,12 @@ int command_convert(int argc, char **argv)
     const struct usage usage = {
         .command = "convert",
         .arguments = "IN OUT",
-        .summary = "Converts event data between formats, and splits, cuts into windows or dithers it on the way.",
+        .summary = "Converts event data between formats; optionally splits it, cuts it into windows or dithers it.",
         .about = "IN is a file, '-' for standard input, or a directory that holds train, dev and\n"
-                 "test. OUT is a file or '-' for standard output; a directory where the data has\n"
-                 "several parts. A suffix .gz packs. OUT appears only once it is complete. Types\n"
-                 "that are words keep their names in CSV, TSV, JSON, JSON Lines and pickle; RMTPP\n"
-                 "text has numbers only.",
+                 "test. OUT is a file, '-' for standard output, or a directory if the data has\n"
+                 "several parts. The suffix .gz compresses. OUT appears only once it is complete.\n"
+                 "Type names are kept in CSV, TSV, JSON, JSON Lines and pickle; RMTPP text holds\n"
+                 "numbers only.",
         .example = "  smurf simulate hawkes --sequences 100 -o events.csv\n"
                    "  smurf convert events.csv events.jsonl.gz\n"
                    "  smurf convert events.csv parts --split 8:1:1 --to csv",
@@ -43,8 +43,9 @@ int command_convert(int argc, char **argv)
     bool file = dataset_is_file(argv[1]);
     if (split.dev || split.test || (data.split && !file)) { /* --split 1:0:0 has one part */
         if (file)
-            usage_error("train, dev and test cannot all go to '%s': name a directory (and the format with --to)",
-                        argv[1]);
+            usage_error(
+                "cannot write train, dev and test to the single file '%s': name a directory (and the format with --to)",
+                argv[1]);
         status = dataset_write_directory(&split, argv[1], to);
     } else {
         status = dataset_write_file(split.train, argv[1], to);

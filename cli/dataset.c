@@ -25,7 +25,7 @@ void dataset_read_config(smurf_read_config *config, const struct dataset_options
     config->unit = o->unit;
     config->sort = o->sort;
     if (o->types && strcmp(o->types, "words") != 0)
-        usage_error("--types takes 'words', not '%s' (the column is named with --type)", o->types);
+        usage_error("--types takes 'words', not '%s' (--type names the column)", o->types);
     config->types_are_words = o->types != NULL;
     config->progress = terminal_progress;
 }
@@ -44,7 +44,7 @@ void dataset_shares(const char *text, double share[3])
     }
 }
 
-/* "TIME" or "TIME,TIME"; one time stands for both. */
+/* "TIME" or "TIME,TIME"; a single time is used for both. */
 static void parse_moments(const char *text, smurf_moment from[2])
 {
     smurf_error err = {0};
@@ -55,10 +55,10 @@ static void parse_moments(const char *text, smurf_moment from[2])
     from[1] = from[0];
     if (!status && comma) status = smurf_moment_parse(&from[1], comma + 1, &err);
     free(copy);
-    if (status) usage_error("--split-at takes one time or two with a comma between: %s", err.message);
+    if (status) usage_error("--split-at takes one time, or two separated by a comma: %s", err.message);
 }
 
-/* Cuts out->train into three; it stays as it is where no split is asked for. */
+/* Splits out->train in three if the options ask for it. */
 static smurf_status split(smurf_split *out, const struct dataset_options *o, smurf_error *err)
 {
     if (!o->split && !o->split_at) return SMURF_OK;
@@ -73,7 +73,7 @@ static smurf_status split(smurf_split *out, const struct dataset_options *o, smu
         double share[3];
         dataset_shares(o->split, share);
         if (smurf_data_sequences(whole) == 1)
-            report_warning("there is one sequence: --split %s cuts it in time, with what came before as history",
+            report_warning("there is only one sequence: --split %s splits it by time, with earlier events as history",
                            o->split);
         status = smurf_split_by_share(out, whole, share, common.seed, err);
     }
@@ -83,7 +83,7 @@ static smurf_status split(smurf_split *out, const struct dataset_options *o, smu
 
 /* ---- Windows and dithering ------------------------------------------------------------------- */
 
-/* Replaces a part by what `result` holds. */
+/* Replaces a part by `result` on success. */
 static smurf_status replace(smurf_data **part, smurf_data *result, smurf_status status)
 {
     if (status) return status;
@@ -106,7 +106,7 @@ static double tick_of(const smurf_data *train, const char *text)
     if (strcmp(text, "auto") == 0) {
         double tick = smurf_data_tick(train);
         if (isnan(tick)) out_of_memory();
-        if (!(tick > 0)) report_warning("the times show no tick: nothing to dither");
+        if (!(tick > 0)) report_warning("no clock tick found in the times: nothing to dither");
         return tick;
     }
     char *end;
@@ -133,7 +133,7 @@ static smurf_status load(smurf_split *out, const char *path, const struct datase
     dataset_read_config(&config, o);
     bool directory = strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISDIR(about.st_mode);
     if (!directory) return smurf_data_read(&out->train, path, &config, err);
-    if (o->split || o->split_at) usage_error("'%s' is a directory and so split already: leave out --split", path);
+    if (o->split || o->split_at) usage_error("'%s' is a directory and already split: omit --split", path);
     return smurf_split_read(out, path, &config, err);
 }
 
@@ -141,11 +141,10 @@ int dataset_load(smurf_split *out, const char *path, const struct dataset_option
 {
     smurf_error err = {0};
     *out = (smurf_split){0};
-    if (o->split && o->split_at) usage_error("--split and --split-at exclude each other");
+    if (o->split && o->split_at) usage_error("--split and --split-at are mutually exclusive");
     if (o->split) dataset_shares(o->split, (double[3]){0});
     if (o->split_at) parse_moments(o->split_at, (smurf_moment[2]){0});
-    if (o->history != NOT_GIVEN && !o->window)
-        usage_error("--history goes with --window: say how long the windows are");
+    if (o->history != NOT_GIVEN && !o->window) usage_error("--history needs --window: give the length of the windows");
     smurf_status status = load(out, path, o, &err);
     smurf_data **part[] = {&out->train, &out->dev, &out->test};
     for (int i = 0; i < 3 && !status && !o->keep_remarks; i++) {
@@ -153,7 +152,7 @@ int dataset_load(smurf_split *out, const char *path, const struct dataset_option
         for (size_t k = 0; *part[i] && (remark = smurf_data_remark(*part[i], k)); k++)
             report_warning("%s: %s", smurf_data_source(*part[i]), remark);
     }
-    /* Before the split, so that an event keeps its time wherever it is history. */
+    /* Before the split, so that an event has the same time wherever it is history. */
     double tick = !status && o->dither ? tick_of(out->train, o->dither) : 0;
     for (int i = 0; i < 3 && !status; i++) status = dither(part[i], tick, common.seed + (uint64_t)i, &err);
     if (!status) status = split(out, o, &err);
@@ -200,8 +199,8 @@ int dataset_write_file(const smurf_data *data, const char *path, const char *for
 enum { PARTS = 3, PART_NAME = 32 };
 static const char *const part_names[PARTS] = {"train", "dev", "test"};
 
-/* What a later command would read from the directory as one of our parts, though it is none: the first such file by
-   name, the caller's to free, or NULL. A directory that cannot be opened holds none: writing tells what is wrong. */
+/* The first file by name that a later command would read as one of our parts although it is not; NULL if none. The
+   caller frees it. A directory that cannot be opened counts as empty: writing reports the error. */
 static char *find_stale(const char *directory, const smurf_data *const part[PARTS], const char *format)
 {
     char *stale = NULL;
@@ -225,14 +224,15 @@ int dataset_write_directory(const smurf_split *split, const char *directory, con
     smurf_error err = {0};
     char *stale = find_stale(directory, part, format);
     if (stale) {
-        int status = report_failure("'%.800s' holds %s, which this would not replace: remove it or name another "
+        int status = report_failure("'%.800s' holds %s, which would not be replaced: remove it or name another "
                                     "directory",
                                     directory, stale);
         free(stale);
         return status;
     }
     if (mkdir(directory, 0777) != 0 && errno != EEXIST) {
-        snprintf(err.message, sizeof err.message, "cannot make the directory '%.800s': %s", directory, strerror(errno));
+        snprintf(err.message, sizeof err.message, "cannot create the directory '%.800s': %s", directory,
+                 strerror(errno));
         return report_error(&err);
     }
     for (int i = 0; i < PARTS; i++) {
@@ -245,7 +245,7 @@ int dataset_write_directory(const smurf_split *split, const char *directory, con
         config.progress = terminal_progress;
         if (smurf_split_file(file, sizeof file, i, format, &err)) return report_error(&err);
         int n = snprintf(path, sizeof path, "%s/%s", directory, file);
-        if ((size_t)n >= sizeof path) usage_error("the name of the directory is too long");
+        if ((size_t)n >= sizeof path) usage_error("the path of the directory is too long");
         if (smurf_data_write(part[i], path, &config, &err)) return report_error(&err);
     }
     terminal_clear();

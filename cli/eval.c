@@ -1,4 +1,4 @@
-/* eval.c - smurf eval: how good a model's laws are on data it has not seen; and smurf report, the same as a page. */
+/* eval.c - smurf eval: measures a model on data it has not seen; and smurf report, the same as an HTML report. */
 #include "commands.h"
 #include "modelfile.h"
 #include "show_metrics.h"
@@ -17,20 +17,20 @@ struct eval_options {
     double step; /* NaN: not given */
 };
 
-/* The options of both commands; `more` leads. */
+/* The options of both commands. */
 /* clang-format off */
 #define EVAL_OPTIONS(o)                                                                                                \
     {0, "part", OPTION_TEXT, &(o).part, "NAME", "which part to score: train, dev or test (default: test)"},            \
-        {0, "train", OPTION_INPUT, &(o).train, "FILE", "train data for the naive laws, where DATA has no train part"},  \
-        {0, "no-recalibrate", OPTION_FLAG, &(o).raw, NULL, "the law as it was trained, without its map of levels"},    \
-        {0, "sampler", OPTION_SAMPLER, &(o).sampler, "NAME", ": draw this way, and score the draws too"},    \
-        {0, "draws", OPTION_COUNT, &(o).draws, "N", "draws of each gap (default: 100 with --sampler, else none)"},     \
-        {0, "steps", OPTION_TEXT, &(o).steps, "N", "steps of the sampler; auto: what fits dev best (default: the model's setting)"}, \
-        {0, "step-size", OPTION_NUMBER, &(o).step, "EPS", "its step size (default: the model's setting)"},             \
-        {0, "no-denoise", OPTION_FLAG, &(o).no_denoise, NULL, "leave out Tweedie's step at the end"},                  \
-        {0, "bootstrap", OPTION_COUNT, &(o).bootstrap, "N", "90% intervals from N resamplings of sequences"},          \
-        {0, "figures", OPTION_OUTPUT, &(o).figures, "DIR", "with a report: each figure also as SVG and PNG"},            \
-        {0, "examples", OPTION_COUNT, &(o).examples, "N", "laws to draw in the report, up to 12 (default: 6)"},        \
+        {0, "train", OPTION_INPUT, &(o).train, "FILE", "train data for the naive laws, if DATA has no train part"},  \
+        {0, "no-recalibrate", OPTION_FLAG, &(o).raw, NULL, "use the law as trained, without recalibration"},    \
+        {0, "sampler", OPTION_SAMPLER, &(o).sampler, "NAME", ": also draw from the law this way and score the draws"},    \
+        {0, "draws", OPTION_COUNT, &(o).draws, "N", "draws per gap (default: 100 with --sampler, else none)"},     \
+        {0, "steps", OPTION_TEXT, &(o).steps, "N", "sampler steps; auto: lowest CS on dev (default: the model's setting)"}, \
+        {0, "step-size", OPTION_NUMBER, &(o).step, "EPS", "sampler step size (default: the model's setting)"},             \
+        {0, "no-denoise", OPTION_FLAG, &(o).no_denoise, NULL, "omit the final Tweedie step"},                  \
+        {0, "bootstrap", OPTION_COUNT, &(o).bootstrap, "N", "90% confidence intervals from N bootstrap samples of the sequences"},          \
+        {0, "figures", OPTION_OUTPUT, &(o).figures, "DIR", "with a report: also write each figure as SVG and PNG"},            \
+        {0, "examples", OPTION_COUNT, &(o).examples, "N", "example laws in the report, up to 12 (default: 6)"},        \
         DATASET_OPTIONS((o).data)
 /* clang-format on */
 
@@ -49,8 +49,7 @@ static void check_sampler(const struct eval_options *o)
 {
     const char *given = o->steps ? "steps" : !isnan(o->step) ? "step-size" : o->no_denoise ? "no-denoise" : NULL;
     if (given && !smurf_sampler_has_steps(o->sampler))
-        usage_error("--%s goes with --sampler NAME, where the sampler takes steps (all but %s)", given,
-                    smurf_sampler_name(0));
+        usage_error("--%s needs a --sampler that takes steps (any but %s)", given, smurf_sampler_name(0));
     if (o->step <= 0) usage_error("--step-size takes a number above 0");
 }
 
@@ -78,20 +77,20 @@ static smurf_eval_config configure(const struct eval_options *o)
     c.bootstrap = o->bootstrap;
     c.examples = o->report ? o->examples : 0;
     c.seed = common.seed;
-    c.threads = (int)(common.threads < 4096 ? common.threads : 4096);
+    c.threads = common_threads();
     c.progress = terminal_progress;
     return c;
 }
 
-/* --steps auto: draws drift with the number of steps, and the best number is that of the lowest CS on dev, the fewest
-   where several are. Test has no part in it. */
+/* --steps auto: draws drift with the number of steps. Takes the number with the lowest CS on dev, the smallest on a
+   tie. Test is not used. */
 static int choose_steps(const struct eval_options *o, const smurf_model *model, const smurf_split *split,
                         smurf_eval_config *config)
 {
     smurf_eval_config trial = *config;
     double best = INFINITY, worst = 0;
     if (!split->dev)
-        return report_failure("--steps auto chooses on the dev part, and there is none: give a directory that holds "
+        return report_failure("--steps auto needs a dev part, and there is none: give a directory that holds "
                               "dev, or --split 8:1:1, or a number of steps");
     trial.bootstrap = trial.examples = 0;
     trial.fast = 1;
@@ -105,15 +104,14 @@ static int choose_steps(const struct eval_options *o, const smurf_model *model, 
         if (cs < best) best = cs, config->steps = steps_grid[i];
         if (cs > worst) worst = cs;
     }
-    report_done(
-        "--steps auto: %zu steps of %s, by a CS of %.2f%% of the draws on dev (the worst of %zu to %zu: %.2f%%)",
-        config->steps, o->sampler, best, steps_grid[0], steps_grid[STEPS_GRID - 1], worst);
+    report_done("--steps auto: chose %zu steps of %s with a CS of %.2f%% on dev (worst of %zu to %zu steps: %.2f%%)",
+                config->steps, o->sampler, best, steps_grid[0], steps_grid[STEPS_GRID - 1], worst);
     return 0;
 }
 
 /* ---- Running --------------------------------------------------------------------------------- */
 
-/* What the naive laws come from: DATA's train part, or the file that was named. */
+/* The data behind the naive laws: DATA's train part, or the file of --train. */
 static int train_of(const struct eval_options *o, const struct dataset_options *data, const smurf_model *model,
                     smurf_split *split, const struct part *part, smurf_data **own, const smurf_data **out)
 {
@@ -138,8 +136,7 @@ static int show(const struct eval_options *o, const smurf_evaluation *e, char **
     const char *name = strrchr(argv[0], '/');
     struct shown shown = {name ? name + 1 : argv[0], argv[1], part->name, smurf_data_unit(part->data), 1};
     if (o->mean_gaps) shown.per = smurf_evaluation_mean_gap(e);
-    if (!(shown.per > 0))
-        return report_failure("there is no train part to take the mean gap of: name one with --train");
+    if (!(shown.per > 0)) return report_failure("the mean gap needs train data: name a file with --train");
     if (o->json)
         show_metrics_json(stdout, e, &shown);
     else if (o->csv)
@@ -203,10 +200,10 @@ int command_eval(int argc, char **argv)
     struct eval_options o = {.data = {.history = NOT_GIVEN}, .examples = 6, .step = NAN};
     /* clang-format off */
     const struct option options[] = {
-        {0, "json", OPTION_FLAG, &o.json, NULL, "one JSON object instead of text"},
-        {0, "csv", OPTION_FLAG, &o.csv, NULL, "CSV, one line a law"},
-        {0, "in-mean-gaps", OPTION_FLAG, &o.mean_gaps, NULL, "CRPS and lengths in mean gaps of train, not in the data's unit"},
-        {0, "report", OPTION_OUTPUT, &o.report, "FILE", "also write a page with figures, such as report.html"},
+        {0, "json", OPTION_FLAG, &o.json, NULL, "print one JSON object instead of text"},
+        {0, "csv", OPTION_FLAG, &o.csv, NULL, "print CSV, one line per law"},
+        {0, "in-mean-gaps", OPTION_FLAG, &o.mean_gaps, NULL, "CRPS and lengths in mean gaps of train instead of the data's unit"},
+        {0, "report", OPTION_OUTPUT, &o.report, "FILE", "also write an HTML report with figures"},
         EVAL_OPTIONS(o),
         {0, NULL, OPTION_FLAG, NULL, NULL, NULL},
     };
@@ -214,10 +211,10 @@ int command_eval(int argc, char **argv)
     const struct usage usage = {
         .command = "eval",
         .arguments = "MODEL DATA",
-        .summary = "Measures how good a model's laws are: calibration, CRPS, types, beside the naive laws.",
-        .about = "DATA is a directory that holds train and test, or a file; what was split for training\n"
-                 "with --split and --seed is split again with the same. CS is the root mean square of coverage\n"
-                 "- level over the levels 0.50 to 0.95; the noise floor is what chance alone gives the true law.\n"
+        .summary = "Measures a model on DATA: calibration, CRPS and type accuracy, compared with naive laws.",
+        .about = "DATA is a directory that holds train and test, or a file. If it was split for training,\n"
+                 "give the same --split and --seed. CS is the root mean square of coverage - level over the\n"
+                 "levels 0.50 to 0.95; the noise floor is the CS of the true law, due to chance alone.\n"
                  "skill is the gain in CRPS over the naive law of recent gaps.",
         .example = "  smurf simulate hawkes --sequences 60 -o demo/\n"
                    "  smurf train demo/ -o model.safetensors --epochs 2\n"
@@ -229,8 +226,8 @@ int command_eval(int argc, char **argv)
         .inputs = 2,
     };
     parse_options(&usage, argc, argv);
-    if (o.json && o.csv) usage_error("--json and --csv exclude each other");
-    if (o.figures && !o.report) usage_error("--figures goes with --report");
+    if (o.json && o.csv) usage_error("--json and --csv are mutually exclusive");
+    if (o.figures && !o.report) usage_error("--figures needs --report");
     return run(&o, argv, 0);
 }
 
@@ -239,7 +236,7 @@ int command_report(int argc, char **argv)
     struct eval_options o = {.data = {.history = NOT_GIVEN}, .examples = 6, .step = NAN, .report = "report.html"};
     /* clang-format off */
     const struct option options[] = {
-        {'o', "output", OPTION_OUTPUT, &o.report, "FILE", "the page (default: report.html)"},
+        {'o', "output", OPTION_OUTPUT, &o.report, "FILE", "where to write the report (default: report.html)"},
         EVAL_OPTIONS(o),
         {0, NULL, OPTION_FLAG, NULL, NULL, NULL},
     };
@@ -247,8 +244,8 @@ int command_report(int argc, char **argv)
     const struct usage usage = {
         .command = "report",
         .arguments = "MODEL DATA",
-        .summary = "Writes a page that shows how far a model can be believed: figures, explained, and a table.",
-        .about = "The same as smurf eval --report, without the text.",
+        .summary = "Writes an HTML report on how reliable a model is: figures with explanations, and a table.",
+        .about = "The same as smurf eval --report, but prints no table.",
         .example = "  smurf simulate hawkes --sequences 60 -o demo/\n"
                    "  smurf train demo/ -o model.safetensors --epochs 2\n"
                    "  smurf report model.safetensors demo/ -o report.html",

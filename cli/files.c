@@ -1,5 +1,5 @@
-/* files.c - see files.h. Files are told apart by device and inode; those that are not there yet by their folder's and
-   their name. */
+/* files.c - see files.h. A file is identified by device and inode; one that does not exist yet by those of its folder
+   and its name. */
 #include "files.h"
 
 #include "option.h"
@@ -21,10 +21,10 @@ struct file {
     const char *what, *path;
     dev_t device; /* of the file, or of its folder */
     ino_t inode;
-    const char *name; /* in its folder; NULL: the file is there */
+    const char *name; /* within its folder; NULL: the file exists */
 };
 
-/* Lives as long as the command. */
+/* Never freed. */
 static struct file *files;
 static size_t count, room;
 
@@ -62,14 +62,14 @@ static void add(struct file file)
     files[count++] = file;
 }
 
-/* A file that is not there: where it would be made. Dangling links are followed. */
+/* A file that does not exist: where it would be created. Dangling links are followed. */
 static void add_missing(struct file file, const char *path, int hops)
 {
     char target[PATH_MAX], folder[PATH_MAX];
     struct stat about;
     const char *slash = strrchr(path, '/');
     int length = slash ? (int)(slash - path) + 1 : 0;
-    if (length + NAME_MAX >= PATH_MAX) return; /* writing it says what is wrong */
+    if (length + NAME_MAX >= PATH_MAX) return; /* writing reports the error */
     ssize_t n = hops ? readlink(path, target, sizeof target - 1) : -1;
     if (n > 0) {
         char next[2 * PATH_MAX];
@@ -88,8 +88,8 @@ static void add_missing(struct file file, const char *path, int hops)
 
 /* ---- Directories ----------------------------------------------------------------------------- */
 
-/* Whether a file of a directory is a part of a data set, or the types beside one; or, where figures are written, a
-   figure. Others are left alone. */
+/* Whether a file in a directory is a part of a data set or its types, or, if figures are written, a figure. Other files
+   are ignored. */
 static bool concerned(enum file_role role, const char *name)
 {
     const char *dot = strrchr(name, '.');
@@ -113,7 +113,7 @@ static void add_directory(enum file_role role, const char *what, const char *dir
 
 /* ---- Paths ----------------------------------------------------------------------------------- */
 
-/* Types of RMTPP text stand beside the times: "event-x.txt" by "time-x.txt". */
+/* RMTPP text has its types in a second file: "event-x.txt" next to "time-x.txt". */
 static void add_companion(enum file_role role, const char *what, const char *path)
 {
     char beside[2 * PATH_MAX];
@@ -130,8 +130,8 @@ static void add_path(enum file_role role, const char *what, const char *path)
     struct file file = {.role = role, .what = what, .path = path};
     bool standard = strcmp(path, "-") == 0;
     int found = standard ? fstat(role == FILE_READ ? STDIN_FILENO : STDOUT_FILENO, &about) : stat(path, &about);
-    if (found != 0 && (standard || role == FILE_READ)) return; /* reading it says what is wrong */
-    if (found != 0 && errno == ELOOP) usage_error("%s '%s' is a loop of links: name another file", what, path);
+    if (found != 0 && (standard || role == FILE_READ)) return; /* reading reports the error */
+    if (found != 0 && errno == ELOOP) usage_error("%s '%s' is a symlink loop: name another file", what, path);
     if (found != 0) {
         add_missing(file, path, 40);
     } else if (S_ISDIR(about.st_mode)) {

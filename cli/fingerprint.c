@@ -1,4 +1,4 @@
-/* fingerprint.c - see fingerprint.h. Each number is mixed in by the finaliser of MurmurHash3. */
+/* fingerprint.c - see fingerprint.h. Numbers are mixed in with the finaliser of MurmurHash3. */
 #include "fingerprint.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * fingerprint.h - numbers that tell data and settings apart, so that work done before is known again.
+ * fingerprint.h - hashes of data and settings, to recognise work that is already done.
  */
 #ifndef FINGERPRINT_H
 #define FINGERPRINT_H
@@ -9,12 +9,12 @@
 enum { FINGERPRINT_TEXT = 17 };
 typedef uint64_t fingerprint;
 
-/* Start with 0. Each returns the fingerprint of what went before and this. */
+/* Start with 0. Each returns `before` extended by the new value. */
 fingerprint fingerprint_number(fingerprint before, uint64_t number);
 fingerprint fingerprint_text(fingerprint before, const char *text);
-/* Every event, what is scored of them, when they were observed; not names. data may be NULL. */
+/* Covers events, what is scored, observation windows and the unit; not names. data may be NULL. */
 fingerprint fingerprint_data(fingerprint before, const smurf_data *data);
-/* 16 digits. */
+/* 16 hex digits. */
 void fingerprint_write(char text[FINGERPRINT_TEXT], fingerprint value);
 
 #endif

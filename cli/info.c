@@ -1,4 +1,4 @@
-/* info.c - smurf info: describes a data set, for people or (--json) for machines. */
+/* info.c - smurf info: describes a data set, as text or JSON. */
 #include "commands.h"
 #include "dataset.h"
 #include "show_summary.h"
@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* Shows one part; *shown counts them, for the commas of JSON. */
+/* Shows one part; *shown counts them, for the separators. */
 static int show(const smurf_data *data, const char *name, const smurf_data *train, int json, int *shown)
 {
     smurf_error err;
@@ -31,7 +31,7 @@ int command_info(int argc, char **argv)
     int json = 0;
     /* clang-format off */
     const struct option options[] = {
-        {0, "json", OPTION_FLAG, &json, NULL, "a JSON array, one object a part, instead of text"},
+        {0, "json", OPTION_FLAG, &json, NULL, "print a JSON array, one object per part, instead of text"},
         DATASET_OPTIONS(data),
         {0, NULL, OPTION_FLAG, NULL, NULL, NULL},
     };
@@ -39,10 +39,10 @@ int command_info(int argc, char **argv)
     const struct usage usage = {
         .command = "info",
         .arguments = "DATA",
-        .summary = "Describes event data: sizes, types, lengths, gaps, ties and the clock tick, time span, warnings.",
+        .summary = "Describes event data: size, types, sequence lengths, gaps, ties, clock tick, time span, warnings.",
         .about = "DATA is a file, '-' for standard input, or a directory that holds train, dev\n"
-                 "and test. Formats are told by content: CSV, TSV, JSON Lines, JSON, RMTPP text,\n"
-                 "pickle, each also gzipped.",
+                 "and test. The format is detected: CSV, TSV, JSON Lines, JSON, RMTPP text or\n"
+                 "pickle, each optionally gzipped.",
         .example = "  smurf simulate hawkes --sequences 100 -o events.csv\n  smurf info events.csv",
         .options = options,
         .least = 1,

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Bytes of the well-formed UTF-8 character at text, 0 where there is none. */
+/* Length in bytes of the UTF-8 character at text; 0 if it is not valid UTF-8. */
 static int character_length(const unsigned char *text)
 {
     unsigned char c = text[0];
@@ -17,7 +17,6 @@ static int character_length(const unsigned char *text)
     return n;
 }
 
-/* A JSON string; bytes that are no UTF-8 become U+FFFD. */
 void put_string(FILE *out, const char *text)
 {
     const unsigned char *c = (const unsigned char *)text;
@@ -39,7 +38,6 @@ void put_string(FILE *out, const char *text)
     putc('"', out);
 }
 
-/* The shortest decimal that reads back as x. */
 void put_number(FILE *out, double x)
 {
     char text[40];
@@ -54,7 +52,6 @@ void put_number(FILE *out, double x)
     fputs(text, out);
 }
 
-/* Up to nine digits. */
 void put_rounded(FILE *out, double x)
 {
     if (isfinite(x))

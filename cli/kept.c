@@ -1,4 +1,4 @@
-/* kept.c - see kept.h: a tree by name, and a list from the sequence silent longest to the most recent one. */
+/* kept.c - see kept.h: a tree by name, and a list from the least to the most recently active sequence. */
 #include "kept.h"
 
 #include <search.h>

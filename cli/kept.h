@@ -1,6 +1,6 @@
 /*
- * kept.h - the sequences of a stream, each with its history, found by name. No more than so many are kept: the one that
- * has been silent longest makes room for a new one.
+ * kept.h - the sequences of a stream, each with its history, by name. Their number is bounded: the least recently
+ * active one is dropped to make room for a new one.
  */
 #ifndef KEPT_H
 #define KEPT_H
@@ -12,9 +12,9 @@
 struct kept {
     char *name;
     smurf_forecast *forecast;
-    int64_t origin; /* of the first piece */
+    int64_t origin; /* of its first piece */
     double last;    /* time of the last event, from origin */
-    size_t number;  /* in order of arrival */
+    size_t number;  /* order of arrival */
     struct kept *older, *newer;
 };
 
@@ -23,16 +23,16 @@ struct kept_set {
     size_t history; /* of the forecasts; 0: all */
     int raw;        /* forecasts without recalibration */
     size_t most;    /* sequences to keep; 0: all */
-    void *tree;     /* by name, of tsearch() */
+    void *tree;     /* by name, for tsearch() */
     struct kept *oldest, *newest;
     size_t count, arrived;
 };
 
-/* The sequence of that name, from now on the most recent one. A new one starts empty. When the set is full, *dropped is
-   the sequence that left it, the caller's to free; else NULL. Returns NULL where memory runs out. */
+/* Finds or adds the sequence of that name and marks it most recent. A new one starts empty. A sequence dropped from a
+   full set is returned in *dropped, for the caller to free; otherwise that is NULL. Returns NULL if out of memory. */
 struct kept *kept_find(struct kept_set *set, const char *name, int64_t origin, struct kept **dropped);
 void kept_free(struct kept *kept);
-/* All sequences in order of arrival, an array the caller frees; NULL where memory runs out. */
+/* All sequences in order of arrival, in an array the caller frees; NULL if out of memory. */
 struct kept **kept_list(const struct kept_set *set);
 void kept_release(struct kept_set *set);
 

@@ -16,24 +16,24 @@ static const struct {
     const char *about;
 } commands[] = {
     {"train", command_train, "train a model of the next event"},
-    {"eval", command_eval, "measure how good a model's laws are, beside naive ones"},
-    {"compare", command_compare, "train several models and print one table, beside naive laws"},
-    {"predict", command_predict, "tell when the next event comes, of what type, and how sure that is"},
-    {"sample", command_sample, "draw futures many steps ahead"},
-    {"report", command_report, "write a page that shows how far a model can be believed"},
-    {"info", command_info, "describe event data: sizes, types, gaps, ties and clock, warnings"},
-    {"convert", command_convert, "convert event data between formats; split, cut or dither it on the way"},
-    {"simulate", command_simulate, "make event data from a process whose true law is known"},
+    {"eval", command_eval, "measure a model's calibration and accuracy"},
+    {"compare", command_compare, "train several models and compare them in one table"},
+    {"predict", command_predict, "predict when the next event comes and of what type, with intervals"},
+    {"sample", command_sample, "sample futures many events ahead"},
+    {"report", command_report, "write an HTML report on how reliable a model is"},
+    {"info", command_info, "describe event data: size, types, gaps, ties, clock tick, warnings"},
+    {"convert", command_convert, "convert event data between formats; split, window or dither it"},
+    {"simulate", command_simulate, "simulate event data from a process whose law is known"},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void print_help(FILE *out)
 {
     fputs("usage: smurf COMMAND ...\n\n"
-          "When will the next event come, of what type, and how sure can one be?\n\nCommands\n",
+          "Forecasts the next event of an event log: when, of what type, and with what uncertainty.\n\nCommands\n",
           out);
     for (size_t i = 0; i < COMMANDS; i++) fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].about);
-    fputs("\nsmurf COMMAND --help tells more about each. smurf --version shows the version.\n"
+    fputs("\nRun smurf COMMAND --help for the options of a command, smurf --version for the version.\n"
           "\nExample\n  smurf simulate hawkes -n 60 -o demo/\n  smurf train demo/ -o model.safetensors --epochs 5\n"
           "  smurf predict model.safetensors demo/test.jsonl\n",
           out);
@@ -42,17 +42,17 @@ static void print_help(FILE *out)
 static void print_man(FILE *out)
 {
     fprintf(out,
-            ".TH SMURF 1 \"\" \"smurf %s\"\n.SH NAME\nsmurf \\- calibrated laws of the next event\n"
+            ".TH SMURF 1 \"\" \"smurf %s\"\n.SH NAME\nsmurf \\- calibrated forecasts of the next event\n"
             ".SH SYNOPSIS\n\\fBsmurf\\fR COMMAND ...\n.SH DESCRIPTION\n"
-            "When will the next event come, of what type, and how sure can one be?\n.SH COMMANDS\n",
+            "Forecasts the next event of an event log: when, of what type, and with what uncertainty.\n.SH COMMANDS\n",
             smurf_version());
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, ".TP\n.BR smurf\\-%s (1)\n%s\n", commands[i].name, commands[i].about);
-    fputs(".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage.\n", out);
+    fputs(".SH EXIT STATUS\n0 on success, 1 on failure, 2 on a usage error.\n", out);
 }
 
-/* OpenBLAS starts threads of its own before main, each with a buffer of 128 MB, and waits for them at the end: with a
-   limit on the address space that can be for ever. We use none of them: begin again without. */
+/* OpenBLAS starts its own threads before main, each with a 128 MB buffer, and joins them at exit. With a limit on the
+   address space that can hang. We do not use those threads: re-execute without them. */
 static void leave_blas_threads(char **argv)
 {
     struct rlimit limit;
@@ -80,7 +80,7 @@ int main(int argc, char **argv)
     } else if (!strcmp(argv[1], "--man")) {
         print_man(stdout);
     } else {
-        usage_error("'%s' is no command (smurf --help lists them)", argv[1]);
+        usage_error("unknown command '%s' (smurf --help lists the commands)", argv[1]);
     }
     return finish_output();
 }

@@ -55,8 +55,8 @@ int modelfile_read(const smurf_model *model, smurf_split *split, smurf_data **pa
     return status;
 }
 
-/* A file that the model was trained on was split when that was done: it is split the same way again. Windows are cut
-   after the split, so that it is read again where they are asked for. */
+/* If the model was trained on this file, splits it as training did. Windows are cut after the split, so with --window
+   the file is read again. */
 static int split_again(const smurf_model *model, smurf_split *split, const char *path,
                        const struct dataset_options *options)
 {
@@ -70,7 +70,7 @@ static int split_again(const smurf_model *model, smurf_split *split, const char 
         int quiet = common.quiet;
         with.split = "8:1:1";
         common.seed = seed;
-        common.quiet = 1; /* remarks were made */
+        common.quiet = 1; /* remarks were shown already */
         int status = strcmp(path, "-") == 0 ? 1 : dataset_load(&again, path, &with);
         common.seed = asked;
         common.quiet = quiet;
@@ -94,7 +94,7 @@ int modelfile_load(smurf_model **model, smurf_split *split, char **arguments, st
     status = dataset_load(split, arguments[1], options);
     if (!status && !split->dev && !split->test && !options->split && !options->split_at &&
         split_again(*model, split, arguments[1], options))
-        report_done("the model was trained on this file: it is split 8:1:1 as it was then");
+        report_done("the model was trained on this file: splitting it 8:1:1 as in training");
     if (!status) status = modelfile_match(*model, &split->train);
     if (!status) status = modelfile_match(*model, &split->dev);
     if (!status) status = modelfile_match(*model, &split->test);
@@ -110,7 +110,7 @@ struct part modelfile_part(const smurf_split *split, const char *name)
     int single = !split->dev && !split->test;
     if (!name && split->test) return (struct part){split->test, "test"};
     if (!name && single) return (struct part){split->train, ""};
-    if (!name) usage_error("the data has no test part: say which is meant with --part train or --part dev");
+    if (!name) usage_error("the data has no test part: choose one with --part train or --part dev");
     smurf_data *data = NULL;
     if (strcmp(name, "train") == 0)
         data = split->train;
@@ -131,7 +131,7 @@ size_t parse_numbers(const char *option, const char *text, double low, double hi
         char *end;
         double x = strtod(p, &end);
         if (end == p || (*end && *end != ',') || !(x >= low && x <= high))
-            usage_error("--%s takes numbers from %g to %g with commas between, not '%s'", option, low, high, text);
+            usage_error("--%s takes comma-separated numbers from %g to %g, not '%s'", option, low, high, text);
         if (n == most) usage_error("--%s takes up to %zu numbers", option, most);
         out[n++] = x;
         if (!*end) return n;

@@ -1,34 +1,34 @@
 /*
- * modelfile.h - what commands that use a trained model share: MODEL and DATA on the command line, and which part of
- * DATA.
+ * modelfile.h - shared by commands that use a trained model: loads MODEL and DATA and selects a part of DATA.
  */
 #ifndef MODELFILE_H
 #define MODELFILE_H
 
 #include "dataset.h"
 
-/* The part of a split data set: "train", "dev", "test", or NULL for test where there is one, else all there is. */
+/* A part of a data set. By default test; everything if the data is not split. */
 struct part {
     smurf_data *data; /* borrowed from the split */
-    const char *name; /* "test"; "" where the data is not split */
+    const char *name; /* "test"; "" if the data is not split */
 };
 
 /* Loads MODEL and DATA, named in either order, and numbers DATA's types as the model does. Returns 0, or the exit
-   status after saying what is wrong. */
+   status after reporting the error. */
 int modelfile_load(smurf_model **model, smurf_split *split, char **arguments, struct dataset_options *options);
-/* The model alone; puts the model's name first of the two arguments. */
+/* Loads the model alone; moves its name to the first of the two arguments. */
 int modelfile_open(smurf_model **model, char **arguments);
-/* Numbers in the type column are names where the model's types have names. */
+/* Treats numbers in the type column as names if the model's types have names. */
 void modelfile_types(const smurf_model *model, struct dataset_options *options);
-/* DATA, and the part of it that is asked for, whose types are numbered as the model does. */
+/* Loads DATA and returns the requested part, with types numbered as the model does. */
 int modelfile_read(const smurf_model *model, smurf_split *split, smurf_data **part, const char *path,
                    struct dataset_options *options, const char *name);
-/* Replaces a data set, unless it is NULL, by one with types numbered as the model does; 0 or the exit status. */
+/* Replaces a data set by one with types numbered as the model does; NULL is ignored. Returns 0 or the exit status. */
 int modelfile_match(const smurf_model *model, smurf_data **data);
-/* A usage error where there is no such part. */
+/* name NULL: the default. A usage error if there is no such part. */
 struct part modelfile_part(const smurf_split *split, const char *name);
 
-/* "a,b,c" as numbers between low and high, at most `most`; a usage error naming the option else. Returns how many. */
+/* Parses "a,b,c": up to `most` numbers between low and high. Returns how many; otherwise a usage error naming the
+ * option. */
 size_t parse_numbers(const char *option, const char *text, double low, double high, double *out, size_t most);
 
 #endif

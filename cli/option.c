@@ -15,13 +15,19 @@
 
 struct common common = {.seed = 1};
 
+int common_threads(void)
+{
+    enum { THREADS_MOST = 4096 };
+    return (int)(common.threads < THREADS_MOST ? common.threads : THREADS_MOST);
+}
+
 enum { ABOUT_TEXT = 512 };
 
 static int help_flag, version_flag, man_flag;
 static const struct option common_options[] = {
     {0, "threads", OPTION_COUNT, &common.threads, "N", "use N cores (default: all)"},
-    {0, "seed", OPTION_SEED, &common.seed, "N", "seed of everything random (default: 1)"},
-    {'q', "quiet", OPTION_FLAG, &common.quiet, NULL, "no progress and no remarks"},
+    {0, "seed", OPTION_SEED, &common.seed, "N", "random seed (default: 1)"},
+    {'q', "quiet", OPTION_FLAG, &common.quiet, NULL, "show no progress and no remarks"},
     {'h', "help", OPTION_FLAG, &help_flag, NULL, "show this help"},
     {0, "version", OPTION_FLAG, &version_flag, NULL, "show the version"},
     {0, NULL, OPTION_FLAG, NULL, NULL, NULL},
@@ -44,13 +50,13 @@ void usage_error(const char *format, ...)
 
 typedef const char *name_at(size_t index);
 
-/* The names that an option of this kind takes; NULL: any text. */
+/* The names an option of this kind accepts; NULL: any text. */
 static name_at *names_of(enum option_kind kind)
 {
     return kind == OPTION_FORMAT ? smurf_format_name : kind == OPTION_SAMPLER ? smurf_sampler_name : NULL;
 }
 
-/* What an option is about, after the names it takes: "a, b or c: ...". */
+/* The description of an option, preceded by the names it accepts: "a, b or c: ...". */
 static const char *about_text(const struct option *o, char out[ABOUT_TEXT])
 {
     name_at *name = names_of(o->kind);
@@ -175,7 +181,7 @@ static void print_man(FILE *out, const struct usage *u)
         print_roff(out, u->example);
         fprintf(out, ".fi\n");
     }
-    fprintf(out, ".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage.\n.SH SEE ALSO\n.BR smurf (1)\n");
+    fprintf(out, ".SH EXIT STATUS\n0 on success, 1 on failure, 2 on a usage error.\n.SH SEE ALSO\n.BR smurf (1)\n");
 }
 
 /* ---- Parsing --------------------------------------------------------------------------------- */
@@ -204,7 +210,8 @@ static void set_option(const struct option *o, const char *text)
     case OPTION_SAMPLER: *(const char **)o->value = find_name(o, text); return;
     case OPTION_LIST: {
         struct option_list *list = o->value;
-        if (list->count == OPTION_LIST_MOST) usage_error("--%s is given more than %d times", o->name, OPTION_LIST_MOST);
+        if (list->count == OPTION_LIST_MOST)
+            usage_error("--%s may be given at most %d times", o->name, OPTION_LIST_MOST);
         list->item[list->count++] = text;
         return;
     }
@@ -229,7 +236,7 @@ static void set_option(const struct option *o, const char *text)
     }
 }
 
-/* Parses the option at argv[*i]; moves *i past an argument it takes. */
+/* Parses the option at argv[*i]; advances *i if it takes an argument. */
 static void parse_one(const struct usage *u, int argc, char **argv, int *i)
 {
     const char *text = argv[*i], *value = NULL;
@@ -242,7 +249,7 @@ static void parse_one(const struct usage *u, int argc, char **argv, int *i)
         o = find_option(u, NULL, 0, text[1]);
         if (text[2]) value = text + 2;
     }
-    if (!o) usage_error("unknown option '%s' (smurf %s --help lists them)", text, u->command);
+    if (!o) usage_error("unknown option '%s' (smurf %s --help lists the options)", text, u->command);
     if (o->kind == OPTION_FLAG && value) usage_error("--%s takes no argument", o->name);
     if (o->kind != OPTION_FLAG && !value) {
         if (*i + 1 >= argc) usage_error("--%s needs an argument: %s", o->name, o->argument);
@@ -251,7 +258,7 @@ static void parse_one(const struct usage *u, int argc, char **argv, int *i)
     set_option(o, value);
 }
 
-/* Lists the files that options and arguments name, defaults included. */
+/* Registers the files named by options and arguments, including defaults. */
 static void list_files(const struct usage *u, char **argv)
 {
     char what[64];
@@ -287,7 +294,7 @@ int parse_options(const struct usage *usage, int argc, char **argv)
         }
     }
     if (n < usage->least || (usage->most >= 0 && n > usage->most))
-        usage_error("%s: smurf %s %s (smurf %s --help tells more)",
+        usage_error("%s: smurf %s %s (see smurf %s --help)",
                     n < usage->least ? "too few arguments" : "too many arguments", usage->command, usage->arguments,
                     usage->command);
     list_files(usage, argv);

@@ -10,7 +10,7 @@
 smurf_parameter parse_parameter(char *text)
 {
     char *equals = strchr(text, '=');
-    if (!equals) usage_error("'%s' is no parameter: write NAME=VALUE or NAME=VALUE,VALUE,...", text);
+    if (!equals) usage_error("'%s' is not a parameter: write NAME=VALUE or NAME=VALUE,VALUE,...", text);
     *equals = '\0';
     size_t count = 1;
     for (char *p = equals + 1; *p; p++) count += *p == ',';
@@ -19,12 +19,12 @@ smurf_parameter parse_parameter(char *text)
     char *p = equals + 1, *end;
     for (size_t i = 0; i < count; i++, p = end + 1) {
         values[i] = strtod(p, &end);
-        if (end == p || (*end && *end != ',')) usage_error("parameter '%s': '%s' is no number", text, p);
+        if (end == p || (*end && *end != ',')) usage_error("parameter '%s': '%s' is not a number", text, p);
     }
     return (smurf_parameter){text, values, count};
 }
 
-/* The next word, its end made a NUL; *text moves past it. NULL: there is none. */
+/* The next word, terminated in place; advances *text. NULL at the end. */
 static char *next_word(char **text)
 {
     *text += strspn(*text, " \t");
@@ -44,7 +44,7 @@ smurf_process *parse_process(const char *text, uint32_t types)
     char *copy = strdup(text), *rest = copy;
     if (!copy) out_of_memory();
     char *name = next_word(&rest);
-    if (!name) usage_error("--process takes the name of a process and its parameters: \"hawkes base=0.2\"");
+    if (!name) usage_error("--process takes a process name and parameters, such as \"hawkes base=0.2\"");
     for (char *word; (word = next_word(&rest)) && n < PARAMETERS_MOST;) parameter[n++] = parse_parameter(word);
     smurf_status status = smurf_process_new(&process, name, types, parameter, n, &err);
     if (status == SMURF_ERROR_MEMORY) out_of_memory();

@@ -1,5 +1,5 @@
 /*
- * parameter.h - processes and their parameters as words: "hawkes base=0.2 decay=1,2".
+ * parameter.h - parses processes and their parameters: "hawkes base=0.2 decay=1,2".
  */
 #ifndef PARAMETER_H
 #define PARAMETER_H
@@ -8,10 +8,9 @@
 
 enum { PARAMETERS_MOST = 8 };
 
-/* "decay=1,2.5" into a parameter, which borrows the text; its values are the caller's to free. A usage error where it
-   is none. */
+/* Parses "decay=1,2.5". The parameter borrows the text; the caller frees its values. A usage error if invalid. */
 smurf_parameter parse_parameter(char *text);
-/* A process by name and parameters, with spaces between; a usage error where it is none. */
+/* Parses a name and parameters, separated by spaces. A usage error if invalid. */
 smurf_process *parse_process(const char *text, uint32_t types);
 
 #endif

@@ -1,4 +1,4 @@
-/* pool.c - see pool.h. Jobs tell their progress through pipes; a pipe that closes is a job that ended. */
+/* pool.c - see pool.h. Jobs report progress through pipes; a closed pipe means the job has ended. */
 #include "pool.h"
 
 #include "option.h"
@@ -22,7 +22,7 @@
 
 enum { WORKERS_MOST = 256, WAIT_MS = 200 };
 
-/* What goes through the pipe: short enough to be written whole. */
+/* Sent through the pipe; small enough for an atomic write. */
 struct message {
     double share;
     char stage[64];
@@ -32,7 +32,7 @@ struct worker {
     pid_t pid;
     int pipe;
     size_t job;
-    double started, first, share; /* first: the share that a resumed job began with; below 0: not known yet */
+    double started, first, share; /* first: share done when a resumed job started; negative: not known yet */
     char stage[64];
 };
 
@@ -42,7 +42,7 @@ struct pool {
     struct worker worker[WORKERS_MOST];
     size_t workers;
     int cores;
-    double started, credit; /* credit: shares that were done before this run */
+    double started, credit; /* credit: shares done before this run */
     bool failed, stopping;
 };
 
@@ -62,7 +62,7 @@ int pool_cores(void)
     return (int)(cores < WORKERS_MOST ? cores : WORKERS_MOST);
 }
 
-/* ---- In the job ------------------------------------------------------------------------------ */
+/* ---- In the worker process ------------------------------------------------------------------- */
 
 int job_progress(void *context, const smurf_progress *p)
 {
@@ -74,7 +74,7 @@ int job_progress(void *context, const smurf_progress *p)
     struct message message = {.share = line->from};
     if (p->total > 0) message.share += (line->to - line->from) * p->done / p->total;
     memcpy(message.stage, line->stage, sizeof message.stage);
-    ssize_t sent = write(line->pipe, &message, sizeof message); /* a full pipe: the next one will do */
+    ssize_t sent = write(line->pipe, &message, sizeof message); /* if the pipe is full, the next message will do */
     (void)sent;
     return 0;
 }
@@ -91,9 +91,9 @@ _Noreturn static void work(const struct job *job, int threads, int pipe, pid_t p
     _exit(status);
 }
 
-/* ---- Beside them ----------------------------------------------------------------------------- */
+/* ---- In the parent --------------------------------------------------------------------------- */
 
-/* One alone gets all cores; else the last ones share what is free. */
+/* When fewer jobs are left than cores are free, they share the free cores. */
 static int threads_of(const struct pool *p)
 {
     size_t left = 0, free_cores = (size_t)p->cores - p->workers;
@@ -128,7 +128,7 @@ static void start_more(struct pool *p)
             continue;
         }
         if (!start(p, p->next)) {
-            if (p->workers) return; /* later, when one has ended */
+            if (p->workers) return; /* retry when one has ended */
             report_failure("cannot start a process: %s", strerror(errno));
             p->failed = p->stopping = true;
             return;
@@ -161,7 +161,7 @@ static void say_time(char *text, size_t size, double seconds)
         snprintf(text, size, "%.1f h", seconds / 3600);
 }
 
-/* How long is left: cells are taken to cost the same. */
+/* The time left assumes that all cells cost the same. */
 static void draw_line(const struct pool *p)
 {
     char text[512], left[32];
@@ -200,7 +200,7 @@ static void collect(struct pool *p, size_t index)
         return;
     }
     if (WIFSIGNALED(status) && !p->stopping)
-        report_failure("%s ended by signal %d", p->jobs[w.job].name, WTERMSIG(status));
+        report_failure("%s was killed by signal %d", p->jobs[w.job].name, WTERMSIG(status));
     if (!(WIFSIGNALED(status) && p->stopping)) p->failed = true;
 }
 

@@ -1,35 +1,35 @@
 /*
- * pool.h - jobs side by side, each in a process of its own: as many as there are cores.
+ * pool.h - runs jobs in parallel, each in its own process, one per core.
  *
- * A job that is asked to stop saves what it has; one that crashes takes no other with it.
+ * A job asked to stop saves its state; a crash does not affect other jobs.
  */
 #ifndef POOL_H
 #define POOL_H
 
 #include "smurf_lab.h"
 
-/* How a job tells how far it is. */
+/* A job's progress. */
 struct job_line {
     int pipe;
-    double from, to; /* the share of the job that the work in hand is */
+    double from, to; /* range of the job's share covered by the current stage */
     char stage[64];  /* "epoch 4 of 30" */
-    double told;     /* when */
+    double told;     /* when last reported */
 };
-/* A progress callback; context is a struct job_line. Asks for a stop where the job should. */
+/* A progress callback; context is a struct job_line. Requests a stop when the job should end. */
 int job_progress(void *line, const smurf_progress *progress);
 
 struct job {
     const char *name; /* "thp seed 2" */
-    /* Does it, on so many threads, in a process of its own; returns 0, JOB_STOPPED, or 1 after saying what is wrong. */
+    /* Runs in its own process. Returns 0, JOB_STOPPED, or 1 after reporting the error. */
     int (*run)(void *context, int threads, struct job_line *line);
     void *context;
-    int done; /* 1: nothing to do */
+    int done; /* 1: already done */
 };
 enum { JOB_STOPPED = 3 };
 
-/* Runs those that are not done. Returns 0; 1 where one failed, which the others do not heed; JOB_STOPPED. */
+/* Runs the jobs that are not done. Returns 0, 1 if any failed (the others still run), or JOB_STOPPED. */
 int pool_run(struct job *jobs, size_t count, int cores);
-/* Cores to use: --threads, or all that this process may use. */
+/* Cores to use: --threads, or all available to this process. */
 int pool_cores(void);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * predict.c - smurf predict: when the next event of each sequence comes, of what type, and how sure that is.
+ * predict.c - smurf predict: forecasts the next event of each sequence.
  *
- * A file or directory is read whole. Standard input is taken piece by piece: the history of each
- * sequence of a table is kept (kept.h), so that one more event costs little; a line of JSON is a sequence of its own.
+ * A file or directory is read whole. Standard input is processed as it arrives: for a table the history of each
+ * sequence is kept (kept.h), so that an additional event is cheap; each line of JSON is a complete sequence.
  */
 #include "commands.h"
 #include "kept.h"
@@ -22,25 +22,25 @@ struct predict_options {
     size_t every, history, sequences, top, paths, steps;
 };
 
-/* ---- One answer ------------------------------------------------------------------------------ */
+/* ---- One forecast ---------------------------------------------------------------------------- */
 
-struct desk {
+struct session {
     const smurf_model *model;
     struct question q;
     const struct predict_options *o;
-    bool any;             /* something was shown */
+    bool any;             /* the header was shown */
     struct kept_set kept; /* sequences of a table */
-    bool told;            /* that some are not kept */
-    size_t unnamed;       /* sequences of lines so far, for their numbers */
+    bool told;            /* warned that some are not kept */
+    size_t unnamed;       /* whole sequences so far, for numbering */
 };
 
-static void show_header(struct desk *d)
+static void show_header(struct session *s)
 {
-    if (!d->any) show_forecast_header(stdout, &d->q);
-    d->any = true;
+    if (!s->any) show_forecast_header(stdout, &s->q);
+    s->any = true;
 }
 
-/* Whether the last event, `last` after the origin, comes after --now. */
+/* Whether the last event, at origin + last, is after --now. */
 static bool is_after_now(const struct question *q, int64_t origin, double last)
 {
     smurf_moment moment;
@@ -48,10 +48,10 @@ static bool is_after_now(const struct question *q, int64_t origin, double last)
            smurf_moment_gap(moment, q->now_moment) < 0;
 }
 
-static int report_late(const struct desk *d, const char *sequence)
+static int report_late(const struct session *s, const char *sequence)
 {
-    return report_failure("sequence '%s' has an event after --now %s: cut the data there, or leave out --now", sequence,
-                          d->q.now);
+    return report_failure("sequence '%s' has an event after --now %s: cut the data there, or omit --now", sequence,
+                          s->q.now);
 }
 
 static int report_sequence(const char *sequence, const smurf_error *err)
@@ -61,14 +61,14 @@ static int report_sequence(const char *sequence, const smurf_error *err)
     return report_error(&named);
 }
 
-static int answer(struct desk *d, smurf_forecast *f, const char *sequence, int64_t origin, double last)
+static int answer(struct session *s, smurf_forecast *f, const char *sequence, int64_t origin, double last)
 {
     smurf_answer *a;
     smurf_error err;
-    if (smurf_forecast_events(f) && is_after_now(&d->q, origin, last)) return report_late(d, sequence);
-    if (smurf_forecast_ask(f, &d->q.ask, &a, &err)) return report_sequence(sequence, &err);
-    show_header(d);
-    show_forecast(stdout, &d->q, sequence, a);
+    if (smurf_forecast_events(f) && is_after_now(&s->q, origin, last)) return report_late(s, sequence);
+    if (smurf_forecast_ask(f, &s->q.ask, &a, &err)) return report_sequence(sequence, &err);
+    show_header(s);
+    show_forecast(stdout, &s->q, sequence, a);
     smurf_answer_free(a);
     return 0;
 }
@@ -78,12 +78,12 @@ static int stopped(void)
     return report_failure("stopped while forecasting");
 }
 
-/* ---- Sequences that come whole ----------------------------------------------------------------- */
+/* ---- Whole sequences --------------------------------------------------------------------------- */
 
 struct whole {
-    struct desk *desk;
+    struct session *session;
     const smurf_data *data;
-    size_t number; /* of the first sequence, if it has no name */
+    size_t number; /* of the first sequence, used if it has no name */
 };
 
 static const char *whole_name(const struct whole *w, size_t sequence, char text[24])
@@ -95,8 +95,8 @@ static int show_whole(void *context, const smurf_answer *a)
 {
     const struct whole *w = context;
     char text[24];
-    show_header(w->desk);
-    show_forecast(stdout, &w->desk->q, whole_name(w, a->sequence, text), a);
+    show_header(w->session);
+    show_forecast(stdout, &w->session->q, whole_name(w, a->sequence, text), a);
     return terminal_stopped();
 }
 
@@ -110,70 +110,71 @@ static int report_whole(const struct whole *w, size_t failed, const smurf_error 
 {
     char text[24];
     if (failed == SIZE_MAX) return report_error(err);
-    const smurf_sequence *s = smurf_data_sequence(w->data, failed);
-    size_t every = w->desk->o->every, asked = every ? s->length / every * every : s->length;
-    bool late = asked && is_after_now(&w->desk->q, s->origin, s->time[asked - 1]);
-    return late ? report_late(w->desk, whole_name(w, failed, text)) : report_sequence(whole_name(w, failed, text), err);
+    const smurf_sequence *seq = smurf_data_sequence(w->data, failed);
+    size_t every = w->session->o->every, asked = every ? seq->length / every * every : seq->length;
+    bool late = asked && is_after_now(&w->session->q, seq->origin, seq->time[asked - 1]);
+    return late ? report_late(w->session, whole_name(w, failed, text))
+                : report_sequence(whole_name(w, failed, text), err);
 }
 
-static int whole_data(struct desk *d, const smurf_data *data)
+static int whole_data(struct session *s, const smurf_data *data)
 {
-    struct whole w = {d, data, d->unnamed};
+    struct whole w = {s, data, s->unnamed};
     size_t failed;
     smurf_many_config config;
     smurf_error err;
-    if (!d->any) d->q.name_width = show_name_width(data);
+    if (!s->any) s->q.name_width = show_name_width(data);
     smurf_many_config_init(&config);
-    config.history = d->o->history;
-    config.every = d->o->every;
+    config.history = s->o->history;
+    config.every = s->o->every;
     config.failed = &failed;
-    config.threads = d->q.ask.threads;
+    config.threads = s->q.ask.threads;
     config.progress = check_stopped;
-    smurf_status status = smurf_forecast_many(d->model, data, &d->q.ask, &config, show_whole, &w, &err);
-    d->unnamed += smurf_data_sequences(data);
+    smurf_status status = smurf_forecast_many(s->model, data, &s->q.ask, &config, show_whole, &w, &err);
+    s->unnamed += smurf_data_sequences(data);
     return status ? report_whole(&w, failed, &err) : 0;
 }
 
-/* ---- Sequences that come bit by bit ------------------------------------------------------------- */
+/* ---- Streamed sequences ------------------------------------------------------------------------- */
 
-/* With more sequences than this, those that are not being asked give back what answers take. */
+/* With more sequences than this, idle ones release the memory that forecasting takes. */
 enum { AWAKE_MOST = 64 };
 
-/* A sequence that is no longer kept gets its answer now, unless each event had one. */
-static int let_go(struct desk *d, struct kept *k)
+/* Shows the forecast of a dropped sequence, unless --every has done so. */
+static int let_go(struct session *s, struct kept *k)
 {
     if (!k) return 0;
-    if (!d->told)
-        report_warning("there are more than %zu sequences: the one silent longest is %sforgotten (--sequences N keeps "
+    if (!s->told)
+        report_warning("more than %zu sequences: the least recently active one is %sdropped (--sequences N keeps "
                        "more)",
-                       d->kept.most, d->o->every ? "" : "answered and ");
-    d->told = true;
-    int status = d->o->every ? 0 : answer(d, k->forecast, k->name, k->origin, k->last);
+                       s->kept.most, s->o->every ? "" : "forecast and ");
+    s->told = true;
+    int status = s->o->every ? 0 : answer(s, k->forecast, k->name, k->origin, k->last);
     kept_free(k);
     return status;
 }
 
-/* Appends what came; answers after events if asked to. */
-static int continue_sequence(struct desk *d, const smurf_sequence *s, size_t number)
+/* Appends new events; forecasts after them if --every asks for it. */
+static int continue_sequence(struct session *s, const smurf_sequence *seq, size_t number)
 {
     char text[24];
-    struct kept *dropped, *k = kept_find(&d->kept, sequence_text(text, s, number), s->origin, &dropped);
-    int status = let_go(d, dropped);
+    struct kept *dropped, *k = kept_find(&s->kept, sequence_text(text, seq, number), seq->origin, &dropped);
+    int status = let_go(s, dropped);
     if (!k) out_of_memory();
     if (status) return status;
-    double shift = (double)(s->origin - k->origin);
-    for (size_t i = 0; i < s->length; i++) {
+    double shift = (double)(seq->origin - k->origin);
+    for (size_t i = 0; i < seq->length; i++) {
         smurf_error err;
-        k->last = s->time[i] + shift;
-        if (smurf_forecast_append(k->forecast, k->last, s->type[i], &err)) {
+        k->last = seq->time[i] + shift;
+        if (smurf_forecast_append(k->forecast, k->last, seq->type[i], &err)) {
             smurf_error named = err;
             snprintf(named.message, sizeof named.message, "standard input, sequence '%.200s': %.700s", k->name,
                      err.message);
             return report_error(&named);
         }
-        if (!d->o->every || smurf_forecast_events(k->forecast) % d->o->every) continue;
-        status = answer(d, k->forecast, k->name, k->origin, k->last);
-        if (d->kept.count > AWAKE_MOST) smurf_forecast_rest(k->forecast);
+        if (!s->o->every || smurf_forecast_events(k->forecast) % s->o->every) continue;
+        status = answer(s, k->forecast, k->name, k->origin, k->last);
+        if (s->kept.count > AWAKE_MOST) smurf_forecast_rest(k->forecast);
         if (status) return status;
         if (terminal_stopped()) return stopped();
     }
@@ -182,26 +183,26 @@ static int continue_sequence(struct desk *d, const smurf_sequence *s, size_t num
 
 static int take_piece(void *context, smurf_data *piece, int table)
 {
-    struct desk *d = context;
+    struct session *s = context;
     smurf_data *data;
     smurf_error err;
-    if (smurf_model_match(d->model, piece, &data, &err)) return report_error(&err);
-    int status = table ? 0 : whole_data(d, data);
+    if (smurf_model_match(s->model, piece, &data, &err)) return report_error(&err);
+    int status = table ? 0 : whole_data(s, data);
     for (size_t i = 0; table && !status && i < smurf_data_sequences(data); i++)
-        status = continue_sequence(d, smurf_data_sequence(data, i), i);
+        status = continue_sequence(s, smurf_data_sequence(data, i), i);
     smurf_data_free(data);
-    return status ? status : finish_output(); /* where nobody can read on, reading on is no use */
+    return status ? status : finish_output(); /* stop reading once output fails */
 }
 
-/* The last word on every sequence of a table, in the order of a file. */
-static int answer_kept(struct desk *d)
+/* Forecasts for every sequence of a table, in the order of a file. */
+static int answer_kept(struct session *s)
 {
-    struct kept **list = kept_list(&d->kept);
+    struct kept **list = kept_list(&s->kept);
     int status = 0;
     if (!list) out_of_memory();
-    for (size_t i = 0; !status && i < d->kept.count && !d->o->every; i++) {
+    for (size_t i = 0; !status && i < s->kept.count && !s->o->every; i++) {
         const struct kept *k = list[i];
-        status = answer(d, k->forecast, k->name, k->origin, k->last);
+        status = answer(s, k->forecast, k->name, k->origin, k->last);
         smurf_forecast_rest(k->forecast);
         if (!status && terminal_stopped()) status = stopped();
     }
@@ -209,12 +210,12 @@ static int answer_kept(struct desk *d)
     return status;
 }
 
-static int predict_stream(struct desk *d, struct dataset_options *data)
+static int predict_stream(struct session *s, struct dataset_options *data)
 {
-    d->kept = (struct kept_set){.model = d->model, .history = d->o->history, .raw = d->o->raw, .most = d->o->sequences};
-    int status = stream_input(data, take_piece, d);
-    if (!status) status = answer_kept(d);
-    kept_release(&d->kept);
+    s->kept = (struct kept_set){.model = s->model, .history = s->o->history, .raw = s->o->raw, .most = s->o->sequences};
+    int status = stream_input(data, take_piece, s);
+    if (!status) status = answer_kept(s);
+    kept_release(&s->kept);
     return status;
 }
 
@@ -230,7 +231,7 @@ static int64_t type_number(const smurf_model *model, const char *word)
     char *end;
     long number = strtol(word, &end, 10);
     if (!smurf_model_type_name(model, 0) && *word && !*end && number >= 0 && number < (long)types) return number;
-    usage_error("--next '%s' is no type that the model knows", word);
+    usage_error("--next '%s' is not a type the model knows", word);
 }
 
 static int is_number(const char *text)
@@ -240,13 +241,13 @@ static int is_number(const char *text)
     return *text && !*end;
 }
 
-static void set_question(struct desk *d)
+static void set_question(struct session *s)
 {
-    const struct predict_options *o = d->o;
-    struct question *q = &d->q;
+    const struct predict_options *o = s->o;
+    struct question *q = &s->q;
     smurf_question *ask = &q->ask;
     smurf_question_init(ask);
-    q->model = d->model;
+    q->model = s->model;
     q->format = show_format_named(o->format);
     q->name_width = SHOW_NAME_WIDTH;
     ask->level = q->level;
@@ -257,49 +258,49 @@ static void set_question(struct desk *d)
     if (o->horizons) ask->horizons = parse_numbers("within", o->horizons, 0, 1e300, q->horizon, HORIZONS_MOST);
     if (o->top > TOP_MOST) usage_error("--top takes up to %d types", TOP_MOST);
     ask->top = o->top;
-    ask->next = o->type ? type_number(d->model, o->type) : -1;
+    ask->next = o->type ? type_number(s->model, o->type) : -1;
     if (o->paths == 0 || o->paths > 1000000000) usage_error("--paths takes a number from 1 to 1000000000");
     if (o->steps == 0) usage_error("--steps takes a number above 0");
     ask->paths = o->paths;
     ask->steps = o->steps;
     ask->seed = common.seed;
-    ask->threads = (int)(common.threads < 4096 ? common.threads : 4096);
+    ask->threads = common_threads();
     ask->recalibrate = !o->raw;
     ask->progress = terminal_progress;
     q->now = o->now;
     smurf_error err;
-    if (o->now && is_number(o->now) == smurf_model_is_calendar(d->model))
-        usage_error(is_number(o->now) ? "--now %s is a number, and the model's times are dates such as 2024-01-31T12:00"
-                                      : "--now '%s' is no number, and the model's times are numbers",
+    if (o->now && is_number(o->now) == smurf_model_is_calendar(s->model))
+        usage_error(is_number(o->now) ? "--now %s is a number, but the model's times are dates such as 2024-01-31T12:00"
+                                      : "--now '%s' is not a number, but the model's times are numbers",
                     o->now);
     if (o->now && smurf_moment_parse(&q->now_moment, o->now, &err)) usage_error("--now: %s", err.message);
     ask->now = o->now ? &q->now_moment : NULL;
     if (o->now && o->conformal)
-        usage_error("conformal intervals hold for all gaps together: ask for them without --now");
-    q->unit = smurf_model_is_calendar(d->model) ? "s" : smurf_model_unit(d->model);
-    q->calendar = smurf_model_is_calendar(d->model);
-    if (ask->conformal && smurf_model_calibration(d->model)->conformal == 0)
-        report_warning("the model was not calibrated, so that conformal intervals are infinite (train it with "
+        usage_error("--conformal cannot be combined with --now: conformal intervals hold on average over all gaps");
+    q->unit = smurf_model_is_calendar(s->model) ? "s" : smurf_model_unit(s->model);
+    q->calendar = smurf_model_is_calendar(s->model);
+    if (ask->conformal && smurf_model_calibration(s->model)->conformal == 0)
+        report_warning("the model was not calibrated: conformal intervals are infinite (train it with "
                        "--recalibrate on)");
-    report_misses(d->model);
+    report_misses(s->model);
 }
 
 static int predict(const struct predict_options *o, smurf_model *model, char **argv)
 {
-    struct desk d = {.model = model, .o = o};
+    struct session s = {.model = model, .o = o};
     struct dataset_options data = o->data;
     smurf_split split = {0};
-    set_question(&d);
+    set_question(&s);
     modelfile_types(model, &data);
     int status;
     if (strcmp(argv[1], "-") == 0) {
-        status = predict_stream(&d, &data);
+        status = predict_stream(&s, &data);
     } else {
         smurf_data *own;
         status = modelfile_read(model, &split, &own, argv[1], &data, o->part);
-        if (!status) status = whole_data(&d, own);
+        if (!status) status = whole_data(&s, own);
     }
-    if (!status && d.q.format == SHOW_CSV) show_header(&d);
+    if (!status && s.q.format == SHOW_CSV) show_header(&s);
     terminal_clear();
     smurf_split_release(&split);
     return status;
@@ -316,19 +317,19 @@ int command_predict(int argc, char **argv)
                                 .steps = 200};
     /* clang-format off */
     const struct option options[] = {
-        {0, "interval", OPTION_TEXT, &o.levels, "LEVELS", "levels of the intervals, with commas (default: 0.5,0.9)"},
-        {0, "one-sided", OPTION_FLAG, &o.one_sided, NULL, "intervals from 0 up, not from both sides"},
-        {0, "conformal", OPTION_FLAG, &o.conformal, NULL, "also intervals that hold whether the law is right or not"},
-        {0, "within", OPTION_TEXT, &o.horizons, "TIMES", "probabilities that it comes within these, in the data's unit"},
-        {0, "now", OPTION_TEXT, &o.now, "TIME", "nothing has happened since the last event until TIME: count from there"},
-        {0, "next", OPTION_TEXT, &o.type, "TYPE", "also the time to the next event of TYPE, by drawing futures"},
-        {0, "paths", OPTION_COUNT, &o.paths, "N", "futures to draw for --next (default: 500)"},
-        {0, "steps", OPTION_COUNT, &o.steps, "N", "events to look ahead at most for --next (default: 200)"},
-        {0, "top", OPTION_COUNT, &o.top, "N", "types to name, the most probable ones (default: 3)"},
-        {0, "every", OPTION_COUNT, &o.every, "N", "a forecast after every N-th event, not only the last"},
-        {0, "history", OPTION_COUNT, &o.history, "N", "events to look back at, which bounds memory (default: all)"},
-        {0, "sequences", OPTION_COUNT, &o.sequences, "N", "standard input: sequences to keep, those silent longest are dropped; 0: all (default: 10000)"},
-        {0, "no-recalibrate", OPTION_FLAG, &o.raw, NULL, "the law as it was trained, without its map of levels"},
+        {0, "interval", OPTION_TEXT, &o.levels, "LEVELS", "interval levels, comma-separated (default: 0.5,0.9)"},
+        {0, "one-sided", OPTION_FLAG, &o.one_sided, NULL, "intervals that start at 0 instead of central ones"},
+        {0, "conformal", OPTION_FLAG, &o.conformal, NULL, "also intervals that hold even if the model is wrong"},
+        {0, "within", OPTION_TEXT, &o.horizons, "TIMES", "probability of an event within each of these times, in the data's unit"},
+        {0, "now", OPTION_TEXT, &o.now, "TIME", "no event has occurred up to TIME: forecast from there"},
+        {0, "next", OPTION_TEXT, &o.type, "TYPE", "also the time to the next event of TYPE, by sampling futures"},
+        {0, "paths", OPTION_COUNT, &o.paths, "N", "futures to sample for --next (default: 500)"},
+        {0, "steps", OPTION_COUNT, &o.steps, "N", "maximum events to look ahead for --next (default: 200)"},
+        {0, "top", OPTION_COUNT, &o.top, "N", "number of most probable types to show (default: 3)"},
+        {0, "every", OPTION_COUNT, &o.every, "N", "forecast after every N-th event, not only the last"},
+        {0, "history", OPTION_COUNT, &o.history, "N", "use only the last N events, which bounds memory (default: all)"},
+        {0, "sequences", OPTION_COUNT, &o.sequences, "N", "standard input: sequences to keep; the least recently active are dropped; 0: all (default: 10000)"},
+        {0, "no-recalibrate", OPTION_FLAG, &o.raw, NULL, "use the law as trained, without recalibration"},
         {0, "format", OPTION_TEXT, &o.format, "FORMAT", "table, csv or jsonl (default: table)"},
         {0, "part", OPTION_TEXT, &o.part, "NAME", "of a directory: train, dev or test (default: test)"},
         DATASET_READ_OPTIONS(o.data),
@@ -338,14 +339,14 @@ int command_predict(int argc, char **argv)
     const struct usage usage = {
         .command = "predict",
         .arguments = "MODEL DATA",
-        .summary = "Tells for each sequence when its next event comes, of what type, and how sure that is.",
+        .summary = "Forecasts the next event of each sequence: when it comes and of what type, with intervals.",
         .about = "DATA is a file, a directory that holds a test part, or '-' for standard input, which is\n"
-                 "answered as it comes: JSON Lines a sequence a line, a table an event a line (with --every 1\n"
-                 "an answer follows each event). Times are in the data's unit, counted from the last event, or\n"
-                 "from --now. A sequence without events gets the law of all gaps in training. Intervals are\n"
-                 "calibrated; --conformal ones have a guarantee for a random event of a new sequence, on average\n"
-                 "over calibration sets, and are infinite where calibration had too few sequences for the level.\n"
-                 "A warning says so where calibration did not work.",
+                 "processed as it arrives: JSON Lines one sequence per line, tables one event per line (with\n"
+                 "--every 1 a forecast follows each event). Times are in the data's unit, counted from the last\n"
+                 "event or from --now. A sequence without events gets the law of all gaps in training. Intervals\n"
+                 "are calibrated. --conformal intervals are guaranteed for a random event of a new sequence, on\n"
+                 "average over calibration sets; they are infinite if calibration had too few sequences for the\n"
+                 "level. A warning is shown if calibration failed.",
         .example = "  smurf simulate hawkes --sequences 60 -o demo/\n"
                    "  smurf train demo/ -o model.safetensors --epochs 2\n"
                    "  smurf predict model.safetensors demo/ --within 1,5",

@@ -112,7 +112,7 @@ static void read_law(struct law_result *out, const json_t *law)
     read_list(law, "interval_length", out->metrics.interval_length);
 }
 
-/* jansson's parser drops characters when memory runs out, so that must end the command. */
+/* jansson's parser drops characters when out of memory, so that must end the command. */
 static void *allocate(size_t n)
 {
     void *p = malloc(n);

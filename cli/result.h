@@ -1,14 +1,14 @@
 /*
- * result.h - what a cell of a comparison came to, as a file that gives the same numbers back.
+ * result.h - stores the result of a cell in a file, without loss of precision.
  */
 #ifndef RESULT_H
 #define RESULT_H
 
 #include "cell.h"
 
-/* False where there is none, or none that can be read. */
+/* False if the file is missing or invalid. */
 bool result_read(struct result *out, const char *path);
-/* Whole or not at all; false: errno tells why. */
+/* Atomic. False on failure, with errno set. */
 bool result_write(const struct result *result, const char *path);
 
 #endif

@@ -1,5 +1,5 @@
-/* sample.c - smurf sample: futures many steps ahead, as quantiles of the n-th next event and of counts, or path by
- * path. */
+/* sample.c - smurf sample: samples futures many events ahead and shows quantiles of event times and counts, or the
+   paths themselves. */
 #include "commands.h"
 #include "json_out.h"
 #include "modelfile.h"
@@ -20,7 +20,7 @@ struct sample_options {
     int raw, show_paths;
 };
 
-struct desk {
+struct session {
     const smurf_model *model;
     const struct sample_options *o;
     enum show_format format;
@@ -38,7 +38,7 @@ static int smaller_first(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* Of sorted numbers: the least x with that share of them at or below it. */
+/* The smallest of the sorted numbers x with a share of at least `level` at or below it. */
 static double quantile_of(const double *x, size_t n, double level)
 {
     size_t i = (size_t)ceil(level * (double)n);
@@ -47,41 +47,41 @@ static double quantile_of(const double *x, size_t n, double level)
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
-static void header(struct desk *d)
+static void header(struct session *s)
 {
-    if (d->any || d->format == SHOW_JSONL) return;
-    d->any = true;
-    if (d->format == SHOW_CSV) {
+    if (s->any || s->format == SHOW_JSONL) return;
+    s->any = true;
+    if (s->format == SHOW_CSV) {
         fputs("sequence,what,which", stdout);
-        for (size_t i = 0; i < d->levels; i++) printf(",q%.12g", d->level[i]);
+        for (size_t i = 0; i < s->levels; i++) printf(",q%.12g", s->level[i]);
         puts(",mean");
         return;
     }
-    const char *unit = smurf_model_is_calendar(d->model) ? "s" : smurf_model_unit(d->model);
-    printf("%zu futures; times in %s after the last event\n", d->o->paths, unit[0] ? unit : "the data's unit");
-    printf("%-*s %*s", d->name_width, "sequence", WHAT_WIDTH + 1 + WHICH_WIDTH, "");
-    for (size_t i = 0; i < d->levels; i++) printf(" %9.7g%%", 100 * d->level[i]);
+    const char *unit = smurf_model_is_calendar(s->model) ? "s" : smurf_model_unit(s->model);
+    printf("%zu futures; times in %s after the last event\n", s->o->paths, unit[0] ? unit : "the data's unit");
+    printf("%-*s %*s", s->name_width, "sequence", WHAT_WIDTH + 1 + WHICH_WIDTH, "");
+    for (size_t i = 0; i < s->levels; i++) printf(" %9.7g%%", 100 * s->level[i]);
     puts("       mean");
 }
 
-/* One line: quantiles and the mean of d->room (n). */
-static void line(struct desk *d, const char *sequence, const char *what, const char *which, size_t n)
+/* One line: quantiles and mean of s->room (n). */
+static void line(struct session *s, const char *sequence, const char *what, const char *which, size_t n)
 {
-    void (*put)(FILE *, double) = d->format == SHOW_CSV ? put_csv_number : put_rounded;
+    void (*put)(FILE *, double) = s->format == SHOW_CSV ? put_csv_number : put_rounded;
     double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += d->room[i];
-    qsort(d->room, n, sizeof *d->room, smaller_first);
-    header(d);
-    if (d->format == SHOW_TABLE) {
+    for (size_t i = 0; i < n; i++) sum += s->room[i];
+    qsort(s->room, n, sizeof *s->room, smaller_first);
+    header(s);
+    if (s->format == SHOW_TABLE) {
         char text[32];
-        put_name(stdout, sequence, d->name_width);
+        put_name(stdout, sequence, s->name_width);
         printf(" %s ", what);
         put_name(stdout, which, WHICH_WIDTH);
-        for (size_t i = 0; i < d->levels; i++) printf(" %10s", gap_text(text, quantile_of(d->room, n, d->level[i])));
+        for (size_t i = 0; i < s->levels; i++) printf(" %10s", gap_text(text, quantile_of(s->room, n, s->level[i])));
         printf(" %10s\n", gap_text(text, sum / (double)n));
         return;
     }
-    if (d->format == SHOW_CSV) {
+    if (s->format == SHOW_CSV) {
         put_csv_text(stdout, sequence);
         printf(",%s,", what);
         put_csv_text(stdout, which);
@@ -92,19 +92,19 @@ static void line(struct desk *d, const char *sequence, const char *what, const c
         put_string(stdout, which);
         fputs(",\"quantiles\":[", stdout);
     }
-    for (size_t i = 0; i < d->levels; i++) {
-        if (d->format == SHOW_CSV || i) fputc(',', stdout);
-        put(stdout, quantile_of(d->room, n, d->level[i]));
+    for (size_t i = 0; i < s->levels; i++) {
+        if (s->format == SHOW_CSV || i) fputc(',', stdout);
+        put(stdout, quantile_of(s->room, n, s->level[i]));
     }
-    fputs(d->format == SHOW_CSV ? "," : "],\"mean\":", stdout);
+    fputs(s->format == SHOW_CSV ? "," : "],\"mean\":", stdout);
     put(stdout, sum / (double)n);
-    fputs(d->format == SHOW_CSV ? "\n" : "}\n", stdout);
+    fputs(s->format == SHOW_CSV ? "\n" : "}\n", stdout);
 }
 
 /* ---- Summaries ------------------------------------------------------------------------------- */
 
-/* The time of the n-th next event; infinite where a path has fewer. */
-static void summarise_times(struct desk *d, const smurf_futures *futures, const char *sequence)
+/* The time of the n-th next event; infinite if a path has fewer. */
+static void summarise_times(struct session *s, const smurf_futures *futures, const char *sequence)
 {
     size_t paths = smurf_futures_paths(futures), most = 0;
     for (size_t i = 0; i < paths; i++) {
@@ -113,24 +113,24 @@ static void summarise_times(struct desk *d, const smurf_futures *futures, const 
         size_t n = smurf_futures_path(futures, i, &time, &type);
         most = n > most ? n : most;
     }
-    if (most > 20) most = 20; /* the first ones are what one asks for; --show-paths has them all */
+    if (most > 20) most = 20; /* --show-paths has them all */
     for (size_t k = 0; k < most; k++) {
         char which[24];
         for (size_t i = 0; i < paths; i++) {
             const double *time;
             const uint32_t *type;
-            d->room[i] = smurf_futures_path(futures, i, &time, &type) > k ? time[k] : INFINITY;
+            s->room[i] = smurf_futures_path(futures, i, &time, &type) > k ? time[k] : INFINITY;
         }
         snprintf(which, sizeof which, "%zu", k + 1);
-        line(d, sequence, "event", which, paths);
+        line(s, sequence, "event", which, paths);
     }
 }
 
-/* How many events of each type, and of all, come until the horizon. */
-static void summarise_counts(struct desk *d, const smurf_futures *futures, const char *sequence)
+/* The number of events up to the horizon, per type and in total. */
+static void summarise_counts(struct session *s, const smurf_futures *futures, const char *sequence)
 {
     size_t paths = smurf_futures_paths(futures);
-    uint32_t types = smurf_model_types(d->model);
+    uint32_t types = smurf_model_types(s->model);
     for (uint32_t k = 0; k <= types; k++) {
         char text[24];
         bool any = k == types;
@@ -139,15 +139,15 @@ static void summarise_counts(struct desk *d, const smurf_futures *futures, const
             const uint32_t *type;
             size_t n = smurf_futures_path(futures, i, &time, &type), count = 0;
             for (size_t j = 0; j < n; j++) count += k == types || type[j] == k;
-            d->room[i] = (double)count;
+            s->room[i] = (double)count;
             any |= count > 0;
         }
-        if (any) line(d, sequence, "count", k == types ? "all" : type_text(text, d->model, k), paths);
+        if (any) line(s, sequence, "count", k == types ? "all" : type_text(text, s->model, k), paths);
     }
 }
 
-/* Every path as a line of JSON, events and all. */
-static void show_paths(struct desk *d, const smurf_futures *futures, const char *sequence)
+/* One line of JSON per path. */
+static void show_paths(struct session *s, const smurf_futures *futures, const char *sequence)
 {
     for (size_t i = 0; i < smurf_futures_paths(futures); i++) {
         const double *time;
@@ -164,7 +164,7 @@ static void show_paths(struct desk *d, const smurf_futures *futures, const char 
         fputs("],\"type\":[", stdout);
         for (size_t j = 0; j < n; j++) {
             fputs(j ? "," : "", stdout);
-            put_string(stdout, type_text(text, d->model, type[j]));
+            put_string(stdout, type_text(text, s->model, type[j]));
         }
         fputs("]}\n", stdout);
     }
@@ -172,21 +172,21 @@ static void show_paths(struct desk *d, const smurf_futures *futures, const char 
 
 /* ---- Running --------------------------------------------------------------------------------- */
 
-static int sample_sequence(struct desk *d, smurf_forecast *f, const smurf_sequence *s, size_t number)
+static int sample_sequence(struct session *s, smurf_forecast *f, const smurf_sequence *seq, size_t number)
 {
     smurf_error err;
     smurf_futures *futures;
     smurf_futures_config config;
     char text[24];
-    const char *name = sequence_text(text, s, number);
+    const char *name = sequence_text(text, seq, number);
     smurf_futures_config_init(&config);
-    config.paths = d->o->paths;
-    config.until = d->o->until > 0 ? d->o->until : INFINITY;
-    config.events = d->o->events;
+    config.paths = s->o->paths;
+    config.until = s->o->until > 0 ? s->o->until : INFINITY;
+    config.events = s->o->events;
     config.seed = common.seed;
-    config.threads = (int)(common.threads < 4096 ? common.threads : 4096);
+    config.threads = common_threads();
     config.progress = terminal_progress;
-    smurf_status status = smurf_forecast_read(f, s, s->length, &err);
+    smurf_status status = smurf_forecast_read(f, seq, seq->length, &err);
     if (!status) status = smurf_forecast_futures(f, &config, &futures, &err);
     terminal_clear();
     if (status) {
@@ -194,36 +194,36 @@ static int sample_sequence(struct desk *d, smurf_forecast *f, const smurf_sequen
         snprintf(named.message, sizeof named.message, "sequence '%.200s': %.700s", name, err.message);
         return report_error(&named);
     }
-    if (d->o->show_paths) {
-        show_paths(d, futures, name);
+    if (s->o->show_paths) {
+        show_paths(s, futures, name);
     } else {
-        summarise_times(d, futures, name);
-        if (d->o->until > 0) summarise_counts(d, futures, name);
+        summarise_times(s, futures, name);
+        if (s->o->until > 0) summarise_counts(s, futures, name);
     }
     smurf_futures_free(futures);
     return 0;
 }
 
-static int sample(struct desk *d, const smurf_data *data)
+static int sample(struct session *s, const smurf_data *data)
 {
     smurf_forecast *f;
     smurf_error err;
     int status = 0;
-    if (smurf_forecast_new(&f, d->model, d->o->history, &err)) return report_error(&err);
-    smurf_forecast_recalibrate(f, !d->o->raw);
-    d->name_width = show_name_width(data);
+    if (smurf_forecast_new(&f, s->model, s->o->history, &err)) return report_error(&err);
+    smurf_forecast_recalibrate(f, !s->o->raw);
+    s->name_width = show_name_width(data);
     for (size_t i = 0; i < smurf_data_sequences(data) && !status; i++) {
-        const smurf_sequence *s = smurf_data_sequence(data, i);
-        if (s->length == 0 && s->name)
-            report_warning("sequence '%.200s' is empty: there is nothing to go on from", s->name);
-        else if (s->length == 0)
-            report_warning("sequence %zu is empty: there is nothing to go on from", i);
+        const smurf_sequence *seq = smurf_data_sequence(data, i);
+        if (seq->length == 0 && seq->name)
+            report_warning("sequence '%.200s' is empty and is skipped", seq->name);
+        else if (seq->length == 0)
+            report_warning("sequence %zu is empty and is skipped", i);
         else
-            status = sample_sequence(d, f, s, i);
-        if (!status && terminal_stopped()) status = report_failure("stopped while drawing futures");
+            status = sample_sequence(s, f, seq, i);
+        if (!status && terminal_stopped()) status = report_failure("stopped while sampling futures");
         if (!status && ferror(stdout)) status = finish_output();
     }
-    if (!status && !d->o->show_paths && d->format == SHOW_CSV) header(d);
+    if (!status && !s->o->show_paths && s->format == SHOW_CSV) header(s);
     smurf_forecast_free(f);
     return status;
 }
@@ -238,13 +238,13 @@ int command_sample(int argc, char **argv)
                                .events = NOT_GIVEN};
     /* clang-format off */
     const struct option options[] = {
-        {0, "until", OPTION_NUMBER, &o.until, "TIME", "look this far ahead of the last event, in the data's unit"},
-        {0, "count", OPTION_COUNT, &o.events, "N", "events of each future at most (default: 5, or no limit with --until)"},
-        {0, "paths", OPTION_COUNT, &o.paths, "N", "futures of each sequence (default: 200)"},
-        {0, "quantiles", OPTION_TEXT, &o.levels, "LEVELS", "with commas (default: 0.05,0.25,0.5,0.75,0.95)"},
-        {0, "show-paths", OPTION_FLAG, &o.show_paths, NULL, "the futures themselves, always as JSON Lines"},
-        {0, "history", OPTION_COUNT, &o.history, "N", "events to look back at (default: all)"},
-        {0, "no-recalibrate", OPTION_FLAG, &o.raw, NULL, "the law as it was trained, without its map of levels"},
+        {0, "until", OPTION_NUMBER, &o.until, "TIME", "look ahead until TIME after the last event, in the data's unit"},
+        {0, "count", OPTION_COUNT, &o.events, "N", "maximum events per future (default: 5, or no limit with --until)"},
+        {0, "paths", OPTION_COUNT, &o.paths, "N", "futures per sequence (default: 200)"},
+        {0, "quantiles", OPTION_TEXT, &o.levels, "LEVELS", "comma-separated (default: 0.05,0.25,0.5,0.75,0.95)"},
+        {0, "show-paths", OPTION_FLAG, &o.show_paths, NULL, "print the futures themselves, always as JSON Lines"},
+        {0, "history", OPTION_COUNT, &o.history, "N", "use only the last N events (default: all)"},
+        {0, "no-recalibrate", OPTION_FLAG, &o.raw, NULL, "use the law as trained, without recalibration"},
         {0, "format", OPTION_TEXT, &o.format, "FORMAT", "table, csv or jsonl (default: table)"},
         {0, "part", OPTION_TEXT, &o.part, "NAME", "of a directory: train, dev or test (default: test)"},
         DATASET_READ_OPTIONS(o.data),
@@ -254,10 +254,10 @@ int command_sample(int argc, char **argv)
     const struct usage usage = {
         .command = "sample",
         .arguments = "MODEL DATA",
-        .summary = "Draws futures of each sequence, many steps ahead, and tells their quantiles.",
+        .summary = "Samples futures of each sequence, many events ahead, and prints their quantiles.",
         .about = "For each sequence: quantiles of the time of the n-th next event and, with --until, of the\n"
-                 "number of events of each type until then. An event that some futures do not reach is\n"
-                 "infinitely late there.",
+                 "number of events of each type until then. In futures that end before the n-th event its\n"
+                 "time is infinite.",
         .example = "  smurf simulate hawkes --sequences 60 -o demo/\n"
                    "  smurf train demo/ -o model.safetensors --epochs 2\n"
                    "  smurf sample model.safetensors demo/ --until 10 --paths 50",
@@ -267,9 +267,9 @@ int command_sample(int argc, char **argv)
         .inputs = 2,
     };
     parse_options(&usage, argc, argv);
-    struct desk d = {.o = &o, .format = show_format_named(o.format)};
-    d.levels = parse_numbers("quantiles", o.levels, 0, 1, d.level, LEVELS_MOST);
-    if (o.until <= 0) usage_error("--until takes a time after the last event, above 0");
+    struct session s = {.o = &o, .format = show_format_named(o.format)};
+    s.levels = parse_numbers("quantiles", o.levels, 0, 1, s.level, LEVELS_MOST);
+    if (o.until <= 0) usage_error("--until takes a time above 0, counted from the last event");
     if (o.paths == 0 || o.paths > PATHS_MOST) usage_error("--paths takes a number from 1 to %d", PATHS_MOST);
     if (o.events == NOT_GIVEN) o.events = o.until > 0 ? 0 : 5;
     if (o.events == 0 && !(o.until > 0)) usage_error("futures need an end: --until TIME or --count N");
@@ -277,14 +277,14 @@ int command_sample(int argc, char **argv)
     smurf_split split = {0};
     int status = modelfile_open(&model, argv);
     if (status) return status;
-    d.model = model;
-    d.room = calloc(o.paths, sizeof *d.room);
-    if (!d.room) out_of_memory();
+    s.model = model;
+    s.room = calloc(o.paths, sizeof *s.room);
+    if (!s.room) out_of_memory();
     smurf_data *data;
     status = modelfile_read(model, &split, &data, argv[1], &o.data, o.part);
-    if (!status) status = sample(&d, data);
+    if (!status) status = sample(&s, data);
     smurf_split_release(&split);
     smurf_model_free(model);
-    free(d.room);
+    free(s.room);
     return status;
 }

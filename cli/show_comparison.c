@@ -14,7 +14,7 @@ static const char *const mark_name[] = {"", "best", "near"};
 const char *comparison_warning(const struct comparison *c)
 {
     if (!c->bench->paper_protocol) return "";
-    return "steps chosen on test by its CS, as in the paper's experiments: these numbers are better than on new data";
+    return "steps chosen on test by CS, as in the paper's experiments: results on new data will be worse";
 }
 
 /* ---- Text and Markdown ------------------------------------------------------------------------- */
@@ -44,7 +44,7 @@ static const char *dagger(const struct comparison *c, size_t row, bool utf8)
     return utf8 ? "†" : "+";
 }
 
-/* Widths of the columns, over all rows. */
+/* Column widths over all rows. */
 static void measure(const struct comparison *c, bool utf8, int width[COLUMNS_MOST], int *name)
 {
     char text[CELL];
@@ -94,13 +94,13 @@ static double floor_of(const struct comparison *c, const char *law)
     return NAN;
 }
 
-/* What was drawn, and how. */
+/* How draws were made. */
 static void put_drawing(FILE *out, const struct comparison *c)
 {
     const struct bench *b = c->bench;
     if (!bench_draws(b)) return;
-    fprintf(out, "drawn: %zu draws of each gap by %s%s, ", b->draws, b->sampler,
-            b->undenoised ? " without Tweedie's step" : "");
+    fprintf(out, "drawn: %zu draws per gap by %s%s, ", b->draws, b->sampler,
+            b->undenoised ? " without the final Tweedie step" : "");
     if (b->steps)
         fprintf(out, "%zu steps\n", b->steps);
     else
@@ -110,14 +110,14 @@ static void put_drawing(FILE *out, const struct comparison *c)
 /* The lines below the table. */
 static void put_notes(FILE *out, const struct comparison *c, const char *best, const char *sign)
 {
-    fprintf(out, "%s best of its column", best);
-    fputs(c->seeds > 1 ? "; ~ no further from it than the larger of the two deviations over seeds\n" : "\n", out);
+    fprintf(out, "%s best in column", best);
+    fputs(c->seeds > 1 ? "; ~ within the larger of the two standard deviations over seeds\n" : "\n", out);
     fprintf(out, "noise floor of CS: %.2f%%", floor_of(c, "recent"));
     if (isfinite(floor_of(c, "recalibrated"))) fprintf(out, ", recalibrated %.2f%%", floor_of(c, "recalibrated"));
-    fputs("; skill: gain in CRPS over naive: recent; a short IL counts where CER is small\n", out);
+    fputs("; skill: gain in CRPS over naive: recent; compare IL only where CER is small\n", out);
     put_drawing(out, c);
     if (c->of_other_code)
-        fprintf(out, "%zu of %zu cells were made by other sources of smurf than this build's\n", c->of_other_code,
+        fprintf(out, "%zu of %zu cells were produced by a different version of the source code\n", c->of_other_code,
                 c->cells);
     if (comparison_warning(c)[0]) fprintf(out, "%s %s\n", sign, comparison_warning(c));
 }
@@ -173,7 +173,7 @@ static void csv_number(FILE *out, double x)
     if (isfinite(x)) put_number(out, x);
 }
 
-/* In quotes, as names of models may hold commas. */
+/* Always quoted: model names may contain commas. */
 static void csv_text(FILE *out, const char *text)
 {
     fputc('"', out);
@@ -224,7 +224,7 @@ static void json_list(FILE *out, const char *name, const double *x, double per)
     fputc(']', out);
 }
 
-/* All metrics, after what stands before them. */
+/* All metrics; `comma` precedes the first. */
 static void json_metrics(FILE *out, const smurf_metrics *m, double per, const char *comma)
 {
     const smurf_metric *metric;
@@ -245,7 +245,7 @@ static void json_marks(FILE *out, const struct comparison *c, size_t row)
     fputc('}', out);
 }
 
-/* Each run by itself. */
+/* The single runs. */
 static void json_runs(FILE *out, const struct comparison *c, size_t row)
 {
     fputs(",\n   \"each\": [", out);

@@ -1,5 +1,5 @@
 /*
- * show_comparison.h - a comparison of models as text, Markdown, CSV, JSON.
+ * show_comparison.h - shows a comparison of models as text, Markdown, CSV or JSON.
  */
 #ifndef SHOW_COMPARISON_H
 #define SHOW_COMPARISON_H
@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* A row, beside what the library has of it. */
+/* What a row has in addition to smurf_compared. */
 struct compared_row {
     const char *model, *law;
     bool drawn;
@@ -17,20 +17,20 @@ struct compared_row {
 };
 
 struct comparison {
-    smurf_comparison values; /* lengths in the unit that is shown */
+    smurf_comparison values; /* lengths in the displayed unit */
     struct compared_row *row;
     const struct bench *bench;
     const char *data, *unit; /* "mean gaps" */
     double per, mean_gap;    /* lengths were divided by `per` */
     size_t seeds;
-    size_t cells, of_other_code; /* how many there are; results of other sources than this build's */
+    size_t cells, of_other_code; /* total; those produced by other sources than this build's */
 };
 
 void show_comparison_text(FILE *out, const struct comparison *comparison, bool bold, bool utf8);
 void show_comparison_markdown(FILE *out, const struct comparison *comparison);
 void show_comparison_csv(FILE *out, const struct comparison *comparison);
 void show_comparison_json(FILE *out, const struct comparison *comparison);
-/* The remark on what was chosen on test; "" where nothing was. */
+/* A remark if something was chosen on test, else "". */
 const char *comparison_warning(const struct comparison *comparison);
 
 #endif

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The median on the data's clock; NULL where there is none, or none that could be read again. */
+/* The median on the data's clock; NULL if not available or beyond what can be parsed again. */
 static const char *median_text(char out[MOMENT_TEXT], const struct question *q, const smurf_answer *a)
 {
     const int64_t year_10000 = 253402300800;
@@ -58,7 +58,7 @@ const char *sequence_text(char out[24], const smurf_sequence *sequence, size_t n
 
 enum { GAP_WIDTH = 10, WITHIN_WIDTH = 9, TARGET_MOST = 24 };
 
-/* Four digits, without an exponent where that is readable. */
+/* Four digits, without an exponent if that is readable. */
 const char *gap_text(char out[32], double x)
 {
     int before = x > 0 && isfinite(x) ? (int)floor(log10(x)) + 1 : 1; /* digits before the point */
@@ -102,7 +102,7 @@ static void put_range_titles(FILE *out, const struct question *q, const char *ki
     }
 }
 
-/* Over the probability of a horizon; returns the width of its column. */
+/* The heading of a horizon's probability; returns the width of its column. */
 static int within_title(char out[48], double horizon)
 {
     int n = snprintf(out, 48, "P(<%.9g)", horizon);
@@ -128,7 +128,7 @@ static void put_within(FILE *out, const struct question *q, const double *p)
     }
 }
 
-/* Over the time to the target type. */
+/* The heading of the time to the target type; returns its width. */
 static int target_title(char out[128], const struct question *q)
 {
     char name[24];
@@ -208,7 +208,7 @@ static void csv_number(FILE *out, double x)
     put_csv_number(out, x);
 }
 
-/* Names of the columns of intervals, and of probabilities. */
+/* Column names of intervals and of probabilities. */
 static void csv_level_names(FILE *out, const struct question *q, const char *before)
 {
     for (size_t i = 0; i < q->ask.levels; i++)
@@ -356,7 +356,7 @@ static void json_line(FILE *out, const struct question *q, const char *sequence,
     fputs("]}\n", out);
 }
 
-/* ---- All ------------------------------------------------------------------------------------- */
+/* ---- Any format ------------------------------------------------------------------------------ */
 
 void show_forecast_header(FILE *out, const struct question *q)
 {

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Rows in the order of the table: their name in text and CSV, and the tail of their names in JSON. */
+/* Rows in table order: name in text and CSV, and suffix of the names in JSON. */
 static const struct {
     smurf_row row;
     const char *name, *tail;
@@ -44,7 +44,7 @@ static const char *unit_of(const struct shown *s)
     return s->unit[0] ? s->unit : "the data's unit";
 }
 
-/* The same for programs. */
+/* The same in JSON and CSV. */
 static const char *unit_word(const struct shown *s)
 {
     return s->per != 1 ? "mean gap" : s->unit[0] ? s->unit : "data";
@@ -52,7 +52,7 @@ static const char *unit_word(const struct shown *s)
 
 /* ---- Text ------------------------------------------------------------------------------------ */
 
-/* A number in `width` columns, with fewer decimals or an exponent where it would not fit, or a dash. */
+/* A number in `width` columns, with fewer decimals or an exponent if it does not fit; a dash if not finite. */
 static void cell(FILE *out, int width, int decimals, double x)
 {
     char text[400] = "-";
@@ -64,7 +64,7 @@ static void cell(FILE *out, int width, int decimals, double x)
     fprintf(out, " %*s", width, text);
 }
 
-/* The columns of the table: where they are in smurf_metrics, and how wide. Skill is nowhere: it compares two laws. */
+/* The columns of the table: offset in smurf_metrics and width. Skill has no offset: it compares two laws. */
 #define AT(field) offsetof(smurf_metrics, field)
 enum { NOWHERE = sizeof(smurf_metrics) };
 static const struct {
@@ -135,8 +135,7 @@ void show_metrics(FILE *out, const smurf_evaluation *e, const struct shown *s)
         fprintf(out, "%-16s %55s %6.2f\n", "naive: Markov", "", smurf_evaluation_markov(e));
     fprintf(out, "\nnoise floor of CS: %.2f%%; ", m->cs_floor);
     text_coverage(out, m);
-    if (!row_of(e, SMURF_ROW_RECENT))
-        fputs("naive laws: none, as there is no train part (--train FILE names one)\n", out);
+    if (!row_of(e, SMURF_ROW_RECENT)) fputs("no naive laws: they need train data (--train FILE)\n", out);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -157,7 +156,7 @@ static void put_member(FILE *out, const char *name, const char *tail, double x)
     put_number(out, x);
 }
 
-/* All metrics of a row, with the row's tail on their names. */
+/* All metrics of a row, with the row's suffix on their names. */
 static void json_row(FILE *out, const smurf_evaluation *e, const struct shown *s, size_t i, const char *tail)
 {
     const smurf_metrics *m = row_of(e, rows[i].row);

@@ -1,5 +1,5 @@
 /*
- * show_metrics.h - an evaluation as a table, as JSON, as CSV.
+ * show_metrics.h - shows an evaluation as a table, JSON or CSV.
  */
 #ifndef SHOW_METRICS_H
 #define SHOW_METRICS_H
@@ -8,13 +8,13 @@
 
 #include <stdio.h>
 
-/* One number of smurf_metrics; lengths of time are divided by `per`. */
+/* One number of smurf_metrics; times are divided by `per`. */
 double metric_value(const smurf_metrics *metrics, const smurf_metric *metric, double per);
 
-/* What the numbers are of. */
+/* What was evaluated, and the unit. */
 struct shown {
     const char *model, *data, *part;
-    const char *unit; /* of the data; "" unknown */
+    const char *unit; /* of the data; "": unknown */
     double per;       /* lengths are divided by this: 1, or the mean gap */
 };
 

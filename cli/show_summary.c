@@ -1,4 +1,4 @@
-/* show_summary.c - see show_summary.h. One function a paragraph of the page. */
+/* show_summary.c - see show_summary.h. One function per paragraph. */
 #include "show_summary.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 
 enum { TEXT = 64, TOP_TYPES = 12, NAME_COLUMNS = 24, BAR_COLUMNS = 20, CELL = 8, ROWS = 6 };
 
-/* What every paragraph needs. */
+/* Shared by all paragraphs. */
 struct page {
     FILE *out;
     const smurf_data *data;
@@ -60,7 +60,7 @@ static const char *number_text(char out[TEXT], double x)
     return out;
 }
 
-/* Seconds in the unit people would say: "1.5 h". */
+/* Seconds in a readable unit: "1.5 h". */
 static const char *duration_text(char out[TEXT], double seconds)
 {
     static const struct {
@@ -78,7 +78,7 @@ static const char *duration_text(char out[TEXT], double seconds)
     return out;
 }
 
-/* A share in percent, with digits where it is small. */
+/* A percentage, with more digits if small. */
 static const char *percent_text(char out[TEXT], size_t part, size_t whole)
 {
     double percent = whole > 0 ? 100 * (double)part / (double)whole : 0;
@@ -128,7 +128,7 @@ void put_name(FILE *out, const char *name, int columns)
     for (int i = keep < length ? columns : length; i < columns; i++) putc(' ', out);
 }
 
-/* A bar of `eighths` eighths of a column, two columns to the right. */
+/* A bar of `eighths` eighths of a column, after two spaces. */
 static void put_bar(const struct page *p, int eighths)
 {
     static const char *const part[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
@@ -137,7 +137,7 @@ static void put_bar(const struct page *p, int eighths)
     if (p->utf8) fputs(part[eighths % 8], p->out);
 }
 
-/* Words, broken at spaces so that lines stay within the page; later lines start at column `indent`. */
+/* Wraps text at the width of the page; continuation lines are indented. */
 static void put_words(const struct page *p, const char *text, int column, int indent)
 {
     while (*text) {
@@ -176,8 +176,8 @@ static void put_counts(const struct page *p)
     if (s->empty_sequences > 0) fprintf(p->out, ", %s empty", count_text(a, s->empty_sequences));
     fprintf(p->out, "\n  events     %s\n  gaps       %s", count_text(a, s->events), count_text(b, s->scored));
     if (s->history > 0)
-        fprintf(p->out, "\n  history    %s event%s before the scored ones %s seen, not described",
-                count_text(a, s->history), s->history == 1 ? "" : "s", s->history == 1 ? "is" : "are");
+        fprintf(p->out, "\n  history    %s event%s before the scored ones, not included here",
+                count_text(a, s->history), s->history == 1 ? "" : "s");
     putc('\n', p->out);
 }
 
@@ -215,7 +215,7 @@ static void put_clock(const struct page *p)
         double per = 1 / s->tick;
         if (per > 1.5 && per < 1e6 && fabs(per - rint(per)) < 1e-9 * per) fprintf(p->out, " (1/%.0f)", per);
     } else {
-        fputs("no ticks seen", p->out);
+        fputs("no ticks found", p->out);
     }
     if (s->ties == 0) {
         fputs(", no ties\n", p->out);
@@ -247,14 +247,14 @@ static void put_quantiles(const struct page *p)
     putc('\n', p->out);
 }
 
-/* The line below the histogram and its labels. */
+/* The axis below the histogram, and its labels. */
 struct axis {
     unsigned char mark[2 * SMURF_BINS];
     char label[3 * SMURF_BINS + 1];
     int columns, used, labels;
 };
 
-/* Marks column `at` and writes x below it, unless the label before is in the way. */
+/* Marks column `at` and writes x below it, unless it would overlap the previous label. */
 static void mark_axis(struct axis *axis, int at, double x)
 {
     char text[TEXT];
@@ -268,7 +268,7 @@ static void mark_axis(struct axis *axis, int at, double x)
     axis->labels++;
 }
 
-/* Marks at 1, 10, 100, ... of the unit; at 1, 2, 5, 10, ... where a decade is wide; else at the ends. */
+/* Marks at 1, 10, 100, ...; at 1, 2, 5, 10, ... if a decade is wide; at the ends if there are fewer than two. */
 static void put_axis(const struct page *p, int columns)
 {
     static const double mantissa[] = {1, 2, 5};
@@ -298,8 +298,8 @@ static void put_histogram(const struct page *p)
     size_t most = 0;
     for (int i = 0; i < SMURF_BINS; i++) most = s->bin[i] > most ? s->bin[i] : most;
     if (most == 0) return;
-    fprintf(p->out, "\n  how the gaps spread%s%s%s\n", *unit ? ", in " : "", unit,
-            s->ties > 0 ? " (logarithmic, ties left out)" : " (logarithmic)");
+    fprintf(p->out, "\n  distribution of gaps%s%s%s\n", *unit ? ", in " : "", unit,
+            s->ties > 0 ? " (logarithmic, without ties)" : " (logarithmic)");
     for (int row = ROWS - 1; row >= 0; row--) {
         int blanks = 4;
         for (int i = 0; i < SMURF_BINS * each; i++) {
@@ -317,7 +317,7 @@ static void put_histogram(const struct page *p)
         putc('\n', p->out);
     }
     put_axis(p, SMURF_BINS * each);
-    if (s->bin_beyond > 0) fputs("    the outermost bars hold what lies beyond\n", p->out);
+    if (s->bin_beyond > 0) fputs("    the outermost bars include all gaps beyond\n", p->out);
 }
 
 /* Indices of the most frequent types, most frequent first; returns how many. */
@@ -361,7 +361,7 @@ static void put_types(const struct page *p)
     if (s->types_seen < s->types)
         fprintf(p->out, ", of which %s occur%s", count_text(a, s->types_seen), s->types_seen == 1 ? "s" : "");
     putc('\n', p->out);
-    if (n == 0 || (n == 1 && !smurf_data_type_name(p->data, 0))) return; /* one type without a name says nothing */
+    if (n == 0 || (n == 1 && !smurf_data_type_name(p->data, 0))) return; /* a single unnamed type is not worth a line */
     for (int i = 0; i < n; i++) {
         const char *name = smurf_data_type_name(p->data, top[i]);
         int length = name ? 0 : snprintf(a, sizeof a, "%" PRIu32, top[i]);

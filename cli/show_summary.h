@@ -1,7 +1,7 @@
 /*
- * show_summary.h - a summary of a data set, for people and for machines.
+ * show_summary.h - shows a summary of a data set as text or JSON.
  *
- * Both expect LC_NUMERIC to be "C", as it is in a program that does not change it.
+ * Both expect LC_NUMERIC to be "C", the default.
  */
 #ifndef SHOW_SUMMARY_H
 #define SHOW_SUMMARY_H
@@ -10,22 +10,20 @@
 
 #include <stdio.h>
 
-/* Aligned plain text, headed by the title and the source where they differ, of at most `width` columns (76 or
- * more). utf8: draw with block characters, else with
- * '#'. */
+/* Plain text of at most `width` columns (76 or more), headed by the title, and the source if it differs. utf8: draw
+   with block characters, else with '#'. */
 void show_summary(FILE *out, const char *title, const smurf_data *data, const smurf_summary *s, int width, int utf8);
 
-/* One JSON object, no newline behind. What is not known is null. */
+/* One JSON object without a trailing newline. Unknown values are null. */
 void show_summary_json(FILE *out, const char *title, const smurf_data *data, const smurf_summary *s);
 
-/* A moment of the user's clock: ISO-8601 in UTC where calendar, else a decimal; up to nine decimals. */
+/* A moment on the data's clock: ISO-8601 in UTC if calendar, else a decimal number; up to nine decimals. */
 enum { MOMENT_TEXT = 64 };
 const char *moment_text(char out[MOMENT_TEXT], smurf_moment moment, int calendar);
 
-/* A name in exactly `columns` columns, one a character, cut with '~' where it is longer. Control characters become '?'.
- */
+/* A name in exactly `columns` columns, one per character, truncated with '~'. Control characters become '?'. */
 void put_name(FILE *out, const char *name, int columns);
-/* How many it takes. */
+/* The number of columns of a name. */
 int name_columns(const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* simulate.c - smurf simulate: data sets from processes whose true law is known. */
+/* simulate.c - smurf simulate: simulates data from processes whose law is known. */
 #include "commands.h"
 #include "dataset.h"
 #include "option.h"
@@ -11,7 +11,7 @@
 
 static void list_processes(FILE *out)
 {
-    fprintf(out, "\nProcesses and their parameters\n");
+    fprintf(out, "\nAvailable processes and their parameters\n");
     for (size_t i = 0; smurf_process_name(i); i++) {
         fprintf(out, "  %s: ", smurf_process_name(i));
         print_wrapped(out, smurf_process_about(i), 4, (int)strlen(smurf_process_name(i)) + 4);
@@ -22,7 +22,7 @@ static void list_processes(FILE *out)
     }
 }
 
-/* Where the data goes: one file, or parts in a directory. */
+/* Writes one file, or parts in a directory. */
 static int write_out(smurf_data *data, const char *output, const double share[3], const char *format)
 {
     if (dataset_is_file(output)) return dataset_write_file(data, output, format);
@@ -61,19 +61,19 @@ int command_simulate(int argc, char **argv)
         {'o', "output", OPTION_OUTPUT, &output, "OUT", "a file, or a directory for train, dev and test (default: standard output)"},
         {'n', "sequences", OPTION_COUNT, &sequences, "N", "number of sequences (default: 1000)"},
         {0, "until", OPTION_NUMBER, &until, "TIME", "observe each sequence from 0 to TIME (default: 100, unless --events is given)"},
-        {0, "events", OPTION_COUNT, &events, "N", "stop each sequence after N events"},
+        {0, "events", OPTION_COUNT, &events, "N", "end each sequence after N events"},
         {'k', "types", OPTION_COUNT, &types, "K", "number of event types (default: 3 for hawkes, else 1)"},
         {0, "split", OPTION_TEXT, &split, "8:1:1", "shares of train, dev and test in a directory (default: 8:1:1)"},
-        {0, "to", OPTION_FORMAT, &to, "FORMAT", " (default: by the suffix of OUT, else jsonl)"},
+        {0, "to", OPTION_FORMAT, &to, "FORMAT", " (default: from the suffix of OUT, else jsonl)"},
         {0, NULL, OPTION_FLAG, NULL, NULL, NULL},
     };
     /* clang-format on */
     const struct usage usage = {
         .command = "simulate",
         .arguments = "PROCESS [NAME=VALUE ...]",
-        .summary = "Makes event data from a process whose true law is known.",
-        .about = "The same seed gives the same file, on any number of threads. One value of a\n"
-                 "parameter holds for all types; K values, separated by commas, for each.",
+        .summary = "Simulates event data from a process whose law is known.",
+        .about = "The same seed gives the same file on any number of threads. A parameter takes one\n"
+                 "value for all types, or K values, separated by commas.",
         .example = "  smurf simulate hawkes --types 2 base=0.2,0.1 excitation=0.5,0.2,0.1,0.4 decay=1 -o demo/\n"
                    "  smurf simulate weibull shape=0.7 --until 50 -o weibull.csv",
         .options = options,
@@ -87,7 +87,7 @@ int command_simulate(int argc, char **argv)
     double share[3] = {8, 1, 1};
     if (split) dataset_shares(split, share);
     if (split && dataset_is_file(output))
-        usage_error("train, dev and test cannot all go to '%s': name a directory with -o", output);
+        usage_error("cannot write train, dev and test to the single file '%s': name a directory with -o", output);
     smurf_parameter *parameters = calloc((size_t)n, sizeof *parameters);
     if (!parameters) out_of_memory();
     for (int i = 1; i < n; i++) parameters[i - 1] = parse_parameter(argv[i]);
@@ -98,7 +98,7 @@ int command_simulate(int argc, char **argv)
     config.until = until == 0 && events == 0 ? 100 : until;
     config.max_events = events;
     config.seed = common.seed;
-    config.threads = common.threads > 4096 ? 4096 : (int)common.threads;
+    config.threads = common_threads();
     config.progress = terminal_progress;
     smurf_error err;
     smurf_process *process;

@@ -21,7 +21,7 @@ static int line_drawn;
 
 /* ---- Signals --------------------------------------------------------------------------------- */
 
-/* Work that has not looked at the flag by then is ended. */
+/* The process is killed if it has not checked the flag by then. */
 enum { PATIENCE_SECONDS = 2 };
 static const int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
 enum { STOP_SIGNALS = sizeof stop_signals / sizeof *stop_signals };
@@ -33,7 +33,7 @@ static void ask_to_stop(int unused)
     stop_asked = 1;
 }
 
-/* The same, and a second signal of any kind kills. */
+/* The same, but a second signal of any kind kills. */
 static void ask_once(int number)
 {
     ask_to_stop(number);
@@ -51,14 +51,14 @@ static void give_up(int unused)
 
 int terminal_stopped(void)
 {
-    if (stop_asked) alarm(0); /* whoever asks ends by itself */
+    if (stop_asked) alarm(0); /* the caller will exit on its own */
     return stop_asked;
 }
 
 /* ---- Standard descriptors -------------------------------------------------------------------- */
 
-/* A file opened later must not become standard input, output or error. Opened the wrong way round, /dev/null makes
-   reading standard input and writing results fail as they do on a closed descriptor; messages just vanish. */
+/* A file opened later must not become standard input, output or error. Input and output get /dev/null opened in the
+   wrong mode, so that using them fails as on a closed descriptor; messages are discarded. */
 static void open_standard(void)
 {
     static const int mode[] = {O_WRONLY, O_RDONLY, O_WRONLY};
@@ -74,8 +74,8 @@ void terminal_init(void)
     sigaction(SIGALRM, &end, NULL);
     for (int i = 0; i < STOP_SIGNALS; i++)
         if (stop_signals[i] != SIGHUP || sigaction(SIGHUP, NULL, &before) != 0 || before.sa_handler != SIG_IGN)
-            sigaction(stop_signals[i], &stop, NULL); /* nohup is respected */
-    signal(SIGXFSZ, SIG_IGN);                        /* a file over the limit is an error of write() */
+            sigaction(stop_signals[i], &stop, NULL); /* respect nohup */
+    signal(SIGXFSZ, SIG_IGN);                        /* exceeding the file size limit makes write() fail */
 }
 
 void terminal_work(void)
@@ -97,7 +97,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* A count in words: 12345678 bytes as "12.3 MB". */
+/* 12345678 bytes as "12.3 MB". */
 static void print_amount(double amount, const char *unit)
 {
     static const char *const prefix[] = {"", "k", "M", "G", "T"};
@@ -113,7 +113,7 @@ static void print_amount(double amount, const char *unit)
 int terminal_progress(void *unused, const smurf_progress *p)
 {
     (void)unused;
-    static double started, drawn, first, done; /* first: done when it started, as of a run that goes on */
+    static double started, drawn, first, done; /* first: amount done at the start, for resumed runs */
     static const char *what;
     if (terminal_stopped()) return 1;
     if (common.quiet || !isatty(STDERR_FILENO)) return 0;
@@ -210,9 +210,10 @@ void report_misses(const smurf_model *model)
 {
     const smurf_calibration *c = smurf_model_calibration(model);
     if (!c->misses) return;
-    report_warning("calibration did not work: the law misses unseen gaps by a CS of %.2f%%, where chance alone gives "
-                   "%.2f%%; do not rely on its intervals (train on data that resembles dev, or longer)",
-                   c->recalibrated ? c->cs_after : c->cs_before, c->cs_floor);
+    report_warning(
+        "calibration failed: the CS on held-out gaps is %.2f%%, where chance alone gives %.2f%%; do not rely "
+        "on the intervals (train longer, or on data that resembles dev)",
+        c->recalibrated ? c->cs_after : c->cs_before, c->cs_floor);
 }
 
 void report_done(const char *format, ...)

@@ -1,9 +1,8 @@
 /*
- * train.c - smurf train: trains a model, keeps the best, and can go on where it stopped.
+ * train.c - smurf train: trains a model, keeps the best, and can resume.
  *
- * MODEL.safetensors is the best model so far; MODEL.resume holds all that is needed to go on. The latter is written
- * before the first step, after every epoch, and when Ctrl-C asks to stop; the former after every epoch that is the best
- * so far.
+ * MODEL.safetensors is the best model so far, written after every epoch that improves on it. MODEL.resume holds the
+ * state needed to resume; it is written before the first step, after every epoch, and on Ctrl-C.
  */
 #include "commands.h"
 #include "dataset.h"
@@ -26,18 +25,13 @@ struct train_options {
     const char *output, *preset, *log, *recalibrate;
     char *resume_path;
     int resume;
-    bool no_dither;                     /* --dither off: gaps stay as the clock has them */
+    bool no_dither;                     /* --dither off */
     const char *setting[SETTINGS_MOST]; /* as given, by index of the setting; NULL: not given */
 };
 
 /* ---- Configuration --------------------------------------------------------------------------- */
 
-static int threads(void)
-{
-    return (int)(common.threads < 4096 ? common.threads : 4096);
-}
-
-/* Which setting is the noise. */
+/* Index of the noise setting. */
 static size_t sigma_setting(void)
 {
     size_t i = 0;
@@ -54,7 +48,7 @@ static bool wants_sigma(const struct train_options *o)
 static int configure(smurf_settings **out, const struct train_options *o, const smurf_data *train)
 {
     smurf_error err;
-    smurf_settings *settings = *out = settings_new(o->preset, train, common.seed, threads());
+    smurf_settings *settings = *out = settings_new(o->preset, train, common.seed, common_threads());
     smurf_status status = SMURF_OK;
     for (size_t i = 0; !status && smurf_setting_name(i); i++)
         if (o->setting[i] && !(i == sigma_setting() && wants_sigma(o)))
@@ -66,10 +60,10 @@ static int configure(smurf_settings **out, const struct train_options *o, const 
     return status == SMURF_ERROR_MEMORY ? 1 : 2;
 }
 
-/* Wrong values are told before the data is read, which may take long. */
+/* Reports invalid values before the data is read, which may take long. */
 static int check_settings(const struct train_options *o)
 {
-    smurf_settings *settings = settings_new(NULL, NULL, common.seed, threads());
+    smurf_settings *settings = settings_new(NULL, NULL, common.seed, common_threads());
     smurf_error err;
     smurf_status status = SMURF_OK;
     for (size_t i = 0; !status && smurf_setting_name(i); i++)
@@ -81,7 +75,7 @@ static int check_settings(const struct train_options *o)
     return 2;
 }
 
-/* A resumed run keeps the settings it was begun with. To ask for others is an error; the same may be given again. */
+/* A resumed run keeps its settings. They may be repeated on the command line; different ones are an error. */
 static void refuse_other_settings(const smurf_settings *begun, const struct train_options *o)
 {
     smurf_settings *asked;
@@ -96,16 +90,16 @@ static void refuse_other_settings(const smurf_settings *begun, const struct trai
         smurf_settings_get(begun, name, before, sizeof before, NULL);
         smurf_settings_get(asked, name, now, sizeof now, NULL);
         if (strcmp(before, now) != 0)
-            usage_error("the run was begun with --%s %s: resume without --%s %s, or train anew", name, before, name,
-                        now);
+            usage_error("the run was started with --%s %s: resume without --%s %s, or start a new run", name, before,
+                        name, now);
     }
     smurf_settings_free(asked);
     if (settings_seed(begun) != common.seed)
-        usage_error("the run was begun with --seed %llu: resume with it, or train anew",
+        usage_error("the run was started with --seed %llu: resume with it, or start a new run",
                     (unsigned long long)settings_seed(begun));
 }
 
-/* The file beside the model: "m.safetensors" has "m.resume". */
+/* "m.resume" for "m.safetensors". */
 static char *resume_path(const char *model)
 {
     size_t n = strlen(model), tail = strlen(".safetensors");
@@ -123,7 +117,7 @@ static void show_calibration(const smurf_model *model)
 {
     const smurf_calibration *c = smurf_model_calibration(model);
     if (!c->gaps) {
-        printf("calibration none: dev is too small to set a part of it aside (--recalibrate on does it)\n");
+        printf("calibration none: dev is too small to set a part aside (--recalibrate on forces it)\n");
         return;
     }
     printf("calibration %zu gaps of %zu dev sequences set aside: CS %.2f%%", c->gaps, c->sequences, c->cs_before);
@@ -163,9 +157,9 @@ static void show_result(const smurf_model *model, const smurf_epoch *best, const
     printf("best epoch  %zu\n", best->epoch);
     if (isfinite(best->dev_loss)) {
         printf("dev loss    %.4f  (time %.4f, types %.4f)\n", best->dev_loss, best->dev_time_loss, best->dev_type_loss);
-        printf("dev types   %.2f%% right, with the time given\n", 100 * best->dev_accuracy);
+        printf("dev types   %.2f%% correct, given the time\n", 100 * best->dev_accuracy);
     } else {
-        printf("dev loss    none: there is no dev part (--split 8:1:1 makes one)\n");
+        printf("dev loss    none: no dev part (--split 8:1:1 makes one)\n");
     }
     show_calibration(model);
     printf("time        %.0f s\n", seconds);
@@ -177,8 +171,8 @@ struct session {
     const struct train_options *o;
     FILE *log;
     bool begun;
-    bool resumed; /* and no epoch logged since */
-    int status;   /* of the command, where a callback failed */
+    bool resumed; /* and no epoch logged yet */
+    int status;   /* exit status if a callback failed */
     smurf_epoch best;
     double seconds;
 };
@@ -233,7 +227,7 @@ static int run(struct session *s, const smurf_settings *settings, const smurf_sp
     terminal_clear();
     int wrong = s->status;
     if (status == SMURF_ERROR_CANCELLED && s->begun && !wrong) {
-        wrong = report_failure("stopped; go on with the same command and --resume");
+        wrong = report_failure("stopped; to continue, run the same command with --resume");
     } else if (status && !wrong) {
         wrong = report_error(&err);
     }
@@ -252,7 +246,7 @@ static int train(const struct train_options *o, const smurf_split *split, int re
     smurf_settings *settings = NULL;
     int status = 0;
     if (o->resume)
-        settings = settings_new(NULL, NULL, common.seed, threads());
+        settings = settings_new(NULL, NULL, common.seed, common_threads());
     else
         status = configure(&settings, o, split->train);
     if (!status) status = run(&s, settings, split, recalibrate);
@@ -277,11 +271,11 @@ int command_train(int argc, char **argv)
     struct train_options o = {.output = "model.safetensors", .preset = "default", .recalibrate = "auto"};
     /* clang-format off */
     const struct option fixed[] = {
-        {'o', "output", OPTION_OUTPUT, &o.output, "FILE", "the model (default: model.safetensors); FILE.resume stands beside it"},
-        {0, "preset", OPTION_TEXT, &o.preset, "NAME", "settings to start from (default: default, which looks at the data)"},
-        {0, "resume", OPTION_FLAG, &o.resume, NULL, "go on where an interrupted run stopped"},
-        {0, "log", OPTION_OUTPUT, &o.log, "FILE", "one JSON object a line, one an epoch"},
-        {0, "recalibrate", OPTION_TEXT, &o.recalibrate, "auto", "on: two thirds of dev are set aside to calibrate on; off; auto: on where dev has 1000 gaps"},
+        {'o', "output", OPTION_OUTPUT, &o.output, "FILE", "where to write the model (default: model.safetensors); the resume file is next to it"},
+        {0, "preset", OPTION_TEXT, &o.preset, "NAME", "settings to start from (default: default, which depends on the data)"},
+        {0, "resume", OPTION_FLAG, &o.resume, NULL, "continue an interrupted run"},
+        {0, "log", OPTION_OUTPUT, &o.log, "FILE", "write one JSON object per line, one per epoch"},
+        {0, "recalibrate", OPTION_TEXT, &o.recalibrate, "auto", "on: set aside two thirds of dev for calibration; off; auto: on if dev has 1000 gaps"},
         DATASET_OPTIONS(data),
     };
     /* clang-format on */
@@ -289,7 +283,7 @@ int command_train(int argc, char **argv)
     memcpy(options, fixed, sizeof fixed);
     for (size_t i = 0; smurf_setting_name(i) && i < SETTINGS_MOST; i++) {
         const char *name = smurf_setting_name(i);
-        if (setting_is_common(name) || strcmp(name, "dither") == 0) continue; /* --dither of the data does it */
+        if (setting_is_common(name) || strcmp(name, "dither") == 0) continue; /* --dither is a data option */
         options[n++] = (struct option){0, name, OPTION_TEXT, &o.setting[i], "VALUE", smurf_setting_about(i)};
     }
     options[n] = (struct option){0, NULL, OPTION_FLAG, NULL, NULL, NULL};
@@ -298,9 +292,9 @@ int command_train(int argc, char **argv)
         .arguments = "DATA",
         .summary = "Trains a model of the next event on DATA and keeps the one with the lowest dev loss.",
         .about = "DATA is a directory that holds train and dev, or a file with --split 8:1:1 or\n"
-                 "--split-at; a file alone is split 8:1:1. Without options the settings are chosen\n"
-                 "by looking at the data. Ctrl-C saves and says how to go on.\n"
-                 "On a clock that ticks gaps are spread within the tick; --dither off leaves them.",
+                 "--split-at; by default a file is split 8:1:1. Without options the settings are\n"
+                 "chosen from the data. Ctrl-C saves the run and tells how to continue it. If times\n"
+                 "are rounded, gaps are spread within the clock tick; --dither off disables this.",
         .example = "  smurf simulate hawkes --sequences 60 -o demo/\n"
                    "  smurf train demo/ -o model.safetensors --epochs 2",
         .options = options,
@@ -312,7 +306,7 @@ int command_train(int argc, char **argv)
     parse_options(&usage, argc, argv);
     smurf_split split;
     struct stat about;
-    if (strcmp(o.output, "-") == 0) usage_error("a model cannot go to standard output: name a file with -o");
+    if (strcmp(o.output, "-") == 0) usage_error("cannot write a model to standard output: name a file with -o");
     if (stat(o.output, &about) == 0 && S_ISDIR(about.st_mode))
         usage_error("'%s' is a directory: name a file in it with -o", o.output);
     bool directory = stat(argv[0], &about) == 0 && S_ISDIR(about.st_mode);

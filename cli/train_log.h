@@ -1,5 +1,5 @@
 /*
- * train_log.h - the log of a training: one JSON object a line, one an epoch.
+ * train_log.h - the training log: one JSON object per line, one per epoch.
  */
 #ifndef TRAIN_LOG_H
 #define TRAIN_LOG_H
@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Goes to where the line of an epoch belongs: a run that was killed may have logged one that it had not kept. */
+/* Truncates the log before the line of this epoch: a killed run may have logged an epoch it did not save. */
 void train_log_rewind(FILE *log, size_t epoch);
-/* False where the line could not be written; errno tells why. log may be NULL. */
+/* False on a write error, with errno set. log may be NULL. */
 bool train_log_epoch(FILE *log, const smurf_epoch *epoch);
 
 #endif

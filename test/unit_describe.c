@@ -381,7 +381,7 @@ static void pages_speak_well(void **state)
     push(&b, (double[]){0, 1, 3}, (uint32_t[]){0, 0, 1}, 3);
     close_sequence(&b, 2, NAN);
     smurf_data *cut = finish(&b);
-    assert_true(shows(cut, "gaps       1\n  history    2 events before the scored ones are seen, not described\n"));
+    assert_true(shows(cut, "gaps       1\n  history    2 events before the scored ones, not included here\n"));
     assert_true(shows(cut, "types      2, of which 1 occurs\n"));
     assert_true(shows(cut, "gaps in days: mean 2\n"));
     smurf_data_free(cut);
@@ -396,7 +396,7 @@ static void pages_speak_well(void **state)
     double gap[2000];
     for (int i = 0; i < 2000; i++) gap[i] = i ? 1 + i % 3 : 1e6;
     smurf_data *outlier = from_gaps(0, gap, 2000, NULL);
-    assert_true(shows(outlier, "    the outermost bars hold what lies beyond\n"));
+    assert_true(shows(outlier, "    the outermost bars include all gaps beyond\n"));
     smurf_data_free(outlier);
 }
 

@@ -143,8 +143,8 @@ class Table(CompareCase):
         args = ["--models", "default:objective=dsm", "--epochs", "1", "--draws", "10", "--sampler", "langevin", "--steps", "20", "-q"]
         with_it, without = (self.compare(*args, *more).out for more in [[], ["--no-denoise"]])
         self.assertNotEqual(with_it, without)
-        self.assertIn("10 draws of each gap by langevin without Tweedie's step, 20 steps", without)
-        self.refuse("compare", "data", "--no-denoise", says="--no-denoise and --paper-protocol go with --sampler langevin", status=2)
+        self.assertIn("10 draws per gap by langevin without the final Tweedie step, 20 steps", without)
+        self.refuse("compare", "data", "--no-denoise", says="--no-denoise and --paper-protocol need --sampler langevin", status=2)
 
     def test_page(self):
         self.data()
@@ -177,7 +177,7 @@ class Kept(CompareCase):
         before = {f: os.stat(self.path(f)).st_mtime_ns for f in self.listing()}
         again = self.compare(*self.ARGS, "--epochs", "2", quiet=False)
         self.assertEqual(again.out, first.out)
-        self.assertEqual(again.err, "all 5 cells were done before\n")
+        self.assertEqual(again.err, "all 5 cells already done\n")
         self.assertEqual({f: os.stat(self.path(f)).st_mtime_ns for f in self.listing()}, before)
 
     def test_other_settings_seeds_and_data_are_other_cells(self):
@@ -207,7 +207,7 @@ class Kept(CompareCase):
                 path = self.path(name)
                 text = open(path).read()
                 open(path, "w").write(re.sub(r'"code": "[0-9a-f]{16}"', '"code": "0123456789abcdef"', text, count=1))
-        self.assertIn("1 of 2 cells were made by other sources of smurf than this build's\n", self.compare(*args).out)
+        self.assertIn("1 of 2 cells were produced by a different version of the source code\n", self.compare(*args).out)
         self.assertIn('"cells": 2, "cells_of_other_code": 1', self.compare(*args, "--format", "json").out)
 
     def test_threads_do_not_show(self):
@@ -243,7 +243,7 @@ class Kept(CompareCase):
         whole = self.compare(*self.ARGS, "--runs", "whole", "--format", "json", "-q").out
         status, err = self.stop_when_training(signal.SIGINT, *self.ARGS, "--runs", "cut")
         self.assertEqual(status, 1, err)
-        self.assertRegex(err, r"smurf: stopped; what is done is kept: the same command goes on\n$")
+        self.assertRegex(err, r"smurf: stopped; finished work is kept: run the same command to continue\n$")
         self.assertTrue(self.files("model.resume", "cut"))
         status, err = self.stop_when_training(signal.SIGKILL, *self.ARGS, "--runs", "cut")
         self.assertEqual(status, -signal.SIGKILL)
@@ -274,11 +274,11 @@ class Kept(CompareCase):
 class Refused(CompareCase):
     def test_models(self):
         self.data()
-        self.refuse("compare", "data", "--models", "default,nope", says=["no model 'nope'", "default", "marginal"], status=2)
+        self.refuse("compare", "data", "--models", "default,nope", says=["unknown model 'nope'", "default", "marginal"], status=2)
         self.refuse("compare", "data", "--models", "default,default", says="twice", status=2)
         self.refuse("compare", "data", "--models", "truth", says="--process", status=2)
         self.refuse("compare", "data", "--models", "default:epochs", says="NAME=VALUE", status=2)
-        self.refuse("compare", "data", "--models", "", says="no model ''", status=2)
+        self.refuse("compare", "data", "--models", "", says="unknown model ''", status=2)
 
     def test_settings(self):
         self.refuse("compare", "data", "--set", "width=0", says="width", status=2)

@@ -93,7 +93,7 @@ class Output(EvalCase):
         self.assertEqual(self.smurf(*args, "--threads", "1").raw, self.smurf(*args, "--threads", "3").raw)
 
     def test_formats_exclude_each_other(self):
-        self.refuse("eval", "m", "d", "--json", "--csv", says="exclude", status=2)
+        self.refuse("eval", "m", "d", "--json", "--csv", says="mutually exclusive", status=2)
         self.refuse("eval", "m", "d", "--figures", "x", says="--report", status=2)
 
 
@@ -112,7 +112,7 @@ class Parts(EvalCase):
         self.assertNotIn("crps_recent", e)
         self.assertEqual((e["cs"], e["crps"], e["skill_recent"], e["mean_gap"]), (whole["cs"], whole["crps"], None, None))
         text = self.smurf("eval", self.at("m.safetensors"), self.at("demo/test.jsonl")).out
-        self.assertIn("naive laws: none, as there is no train part (--train FILE names one)", text)
+        self.assertIn("no naive laws: they need train data (--train FILE)", text)
         e = self.json(self.at("m.safetensors"), self.at("demo/test.jsonl"), "--train", self.at("demo/train.jsonl"))
         for key in ["crps_recent", "cs_marginal", "acc_markov", "mean_gap", "crps"]:
             self.assertEqual(e[key], whole[key], key)
@@ -133,7 +133,7 @@ class Parts(EvalCase):
             self.smurf("train", "e.csv", "--epochs", "1", "-q", *SMALL, *more)
             r = self.smurf("eval", "model.safetensors", "e.csv", "--json", *window, quiet=False)
             e = json.loads(r.out)
-            self.assertIn("trained on this file: it is split 8:1:1 as it was then", r.err, more)
+            self.assertIn("trained on this file: splitting it 8:1:1 as in training", r.err, more)
             self.assertEqual((e["part"], e["n"]), ("test", 4 * 11), more)
             self.assertIsNotNone(e["crps_recent"])
         # another file is taken whole
@@ -199,13 +199,13 @@ class Laws(EvalCase):
         self.refuse("eval", dsm, demo, "--sampler", "langevin", "--step-size", "0", says="above 0", status=2)
         self.refuse("eval", dsm, demo, "--sampler", "langevin", "--step-size", "1e300", says="give a number from 1e-12 to 1000")
         for more in [("--steps", "5"), ("--step-size", "0.1"), ("--no-denoise",), ("--steps", "auto", "--sampler", "exact")]:
-            self.refuse("eval", dsm, demo, *more, says="goes with --sampler", status=2)
+            self.refuse("eval", dsm, demo, *more, says="needs a --sampler", status=2)
 
     def test_steps_auto_is_chosen_on_dev(self):
         args = ["--sampler", "langevin", "--draws", "10"]
         r = self.smurf("eval", self.at("dsm.safetensors"), self.at("demo"), *args, "--steps", "auto", "--json", quiet=False)
-        self.assertRegex(r.err, r"^--steps auto: \d+ steps of langevin, by a CS of [\d.]+% of the draws on dev .*\n$")
-        steps, cs = r.err.split()[2], float(r.err.split("CS of ")[1].split("%")[0])
+        self.assertRegex(r.err, r"^--steps auto: chose \d+ steps of langevin with a CS of [\d.]+% on dev .*\n$")
+        steps, cs = r.err.split()[3], float(r.err.split("CS of ")[1].split("%")[0])
         self.assertEqual(json.loads(r.out), self.demo(*args, "--steps", steps, model="dsm.safetensors"))
         dev = {n: self.demo(*args, "--steps", n, "--part", "dev", model="dsm.safetensors")["cs_sampled"]
                for n in ["20", "50", "100", "200", "500", "1000", "2000"]}

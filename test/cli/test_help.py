@@ -110,7 +110,7 @@ class Usage(Case):
         self.write("a.csv", "when,what\n1,x\n2,y\n")
         want = self.smurf("info", "a.csv", "--time", "when", "--type", "what").out
         for args in [("--time=when", "--type=what", "info"), ]:
-            self.refuse(*args, says="is no command", status=2)
+            self.refuse(*args, says="unknown command", status=2)
         for args in [("--time=when", "--type=what", "a.csv"), ("--time", "when", "a.csv", "--type", "what"),
                      ("-q", "--time=when", "--type=what", "--", "a.csv")]:
             self.assertEqual(self.smurf("info", *args).out, want)

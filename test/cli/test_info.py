@@ -51,7 +51,7 @@ class Numbers(Case):
         out = self.smurf("info", "a.csv").out
         for line in [r"^a\.csv$", r"^  sequences  3 of 1 to 4 events", r"^  events +8$", r"^  gaps +5$", r"^  time +0 to 20$",
                      r"^  clock +ticks of 1, 1 tie \(20\.0% of the gaps\)$", r"^  types +3$", r"^    x +5 +62\.5%  ",
-                     r"^    y +2 +25\.0%  ", r"^    z +1 +12\.5%  ", r"^  gaps: mean 5\.2", r"median", r"how the gaps spread",
+                     r"^    y +2 +25\.0%  ", r"^    z +1 +12\.5%  ", r"^  gaps: mean 5\.2", r"median", r"distribution of gaps",
                      r"end of observation unknown"]:
             self.assertRegex(out, re.compile(line, re.M))
 
@@ -83,7 +83,7 @@ class Numbers(Case):
         self.assertEqual((test["gap"][0], test["gap"][-1], test["type_count"], sum(test["bin"])), (20, 101, [0, 2], 2))
         [windows] = self.summary("b.csv", "--window", "10")
         self.assertEqual((windows["scored"], windows["ties"], windows["gap_mean"]), (81, 0, 200 / 81))
-        self.assertIn("  history    80 events before the scored ones are seen, not described\n",
+        self.assertIn("  history    80 events before the scored ones, not included here\n",
                       self.smurf("info", "b.csv", "--split-at", "100").out)
 
     def test_iso_times(self):

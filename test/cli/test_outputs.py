@@ -115,7 +115,7 @@ class Links(Case):
         self.write("parts/train.csv", table(30))
         for args in [("convert", "x.csv", "a", "--to", "csv"), ("simulate", "poisson", "-o", "a", "--to", "csv"),
                      ("train", "parts", "-o", "a"), ("train", "parts", "--log", "b"), ("compare", "parts", "-o", "a")]:
-            self.refuse(*args, says="loop of links", status=2)
+            self.refuse(*args, says="symlink loop", status=2)
             self.assertEqual((os.readlink(self.path("a")), os.readlink(self.path("b"))), ("b", "a"))
 
     def test_a_link_stays(self):

@@ -185,11 +185,11 @@ class Now(PredictCase):
 
     def test_refused(self):
         words, test = self.at("words.safetensors"), self.at("words/test.csv")
-        self.refuse("predict", words, test, "--now", "3", says=["event after --now 3", "cut the data there, or leave out"])
+        self.refuse("predict", words, test, "--now", "3", says=["event after --now 3", "cut the data there, or omit"])
         self.refuse("predict", words, test, "--now", "soon", says="--now 'soon'", status=2)
         self.refuse("predict", words, test, "--now", "2024-01-31", says="numbers", status=2)
         self.refuse("predict", self.at("dates.safetensors"), self.at("dates/test.csv"), "--now", "99999999999", says="dates", status=2)
-        self.refuse("predict", words, test, "--now", "1e9", "--conformal", says="without --now", status=2)
+        self.refuse("predict", words, test, "--now", "1e9", "--conformal", says="cannot be combined with --now", status=2)
 
     def test_dates(self):
         a = self.predict(model="dates.safetensors", data=self.at("dates/test.csv"))[0]
@@ -445,11 +445,11 @@ class Streams(PredictCase):
         self.assertLess(large[0] - small[0], 2000)
 
     def test_sequences_that_are_dropped(self):
-        """The one silent longest is answered and forgotten; the remark comes once."""
+        """The least recently active one is forecast and dropped; the warning comes once."""
         text = "user,time,type\n" + "a,1,a\nb,2,a\na,3,b\nc,4,a\nb,5,b\nd,6,a\n"
         args = ["predict", self.at("words.safetensors"), "-", "--format", "jsonl"]
         r = self.run_smurf(*args, "--sequences", "2", input=text)
-        remark = "smurf: warning: there are more than 2 sequences: the one silent longest is answered and forgotten " \
+        remark = "smurf: warning: more than 2 sequences: the least recently active one is forecast and dropped " \
                  "(--sequences N keeps more)\n"
         self.assertEqual((r.status, r.err), (0, remark))
         got = [(o["sequence"], o["events"]) for o in map(json.loads, r.lines)]

@@ -85,7 +85,7 @@ class LongSequences(SignalCase):
             run = self.start("train", "parts", "-o", "m.safetensors", *self.LONG)
             self.wait_for(lambda: os.path.exists(self.path("m.resume")), run)
             time.sleep(1)  # the first step has begun
-            self.assertEqual(self.stop(run, number), (1, "smurf: stopped; go on with the same command and --resume\n"))
+            self.assertEqual(self.stop(run, number), (1, "smurf: stopped; to continue, run the same command with --resume\n"))
             self.assertEqual(self.listing(), ["m.resume", "parts/train.csv"])
             os.unlink(self.path("m.resume"))
 

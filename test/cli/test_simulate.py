@@ -10,7 +10,7 @@ from common import Case, environment
 
 class Simulate(Case):
     def processes(self):
-        listed = self.smurf("simulate", "--help").out.split("Processes and their parameters\n")[1].split("\nExample")[0]
+        listed = self.smurf("simulate", "--help").out.split("Available processes and their parameters\n")[1].split("\nExample")[0]
         return re.findall(r"^  ([\w-]+):? ", listed, re.M)
 
     def test_every_process(self):

@@ -77,7 +77,7 @@ class Share(Case):
                          [("train", 40), ("dev", 5), ("test", 5)])
 
     def test_options_that_exclude_each_other(self):
-        self.refuse("info", "a.csv", "--split", "8:1:1", "--split-at", "3", says="exclude", status=2)
+        self.refuse("info", "a.csv", "--split", "8:1:1", "--split-at", "3", says="mutually exclusive", status=2)
         self.smurf("convert", "a.csv", "parts", "--split", "8:1:1")
         self.refuse("info", "parts", "--split", "8:1:1", says=["'parts'", "already"], status=2)
 
@@ -93,7 +93,7 @@ class StaleParts(Case):
         self.smurf("convert", "a.csv", "st", "--split", "8:1:1")
         before = {p: self.content(f"st/{p}.jsonl") for p in PARTS}
         self.refuse("convert", "a.csv", "st", "--split-at", "10",
-                    says="'st' holds dev.jsonl, which this would not replace: remove it or name another directory")
+                    says="'st' holds dev.jsonl, which would not be replaced: remove it or name another directory")
         self.refuse("convert", "a.csv", "st", "--split", "8:1:1", "--to", "csv", says="holds dev.jsonl, which")
         self.refuse("simulate", "poisson", "-n", "9", "-o", "st", "--split", "8:0:2", says="holds dev.jsonl, which")
         self.assertEqual({p: self.content(f"st/{p}.jsonl") for p in PARTS}, before)
@@ -121,7 +121,7 @@ class OneSequence(Case):
     def test_shares(self):
         self.write("a.csv", "time,type\n" + "".join(f"{i * i},{i % 2}\n" for i in range(20)))
         r = self.smurf("convert", "a.csv", "parts", "--split", "8:1:1", quiet=False)
-        self.assertRegex(r.err, "^smurf: warning: .*one sequence.*in time.*\n$")
+        self.assertRegex(r.err, "^smurf: warning: .*one sequence.*by time.*\n$")
         times = [i * i for i in range(20)]
         for part, n, first, end in [("train", 16, None, 256), ("dev", 18, 16, 324), ("test", 20, 18, None)]:
             [s] = self.sequences(f"parts/{part}.jsonl")
@@ -353,7 +353,7 @@ class Dither(Case):
     def test_no_tick(self):
         self.smurf("simulate", "poisson", "-n", "20", "-o", "p.csv", "--quiet")
         r = self.smurf("convert", "p.csv", "-", "--dither", "auto", quiet=False)
-        self.assertRegex(r.err, "^smurf: warning: .*no tick.*\n$")
+        self.assertRegex(r.err, "^smurf: warning: .*no clock tick.*\n$")
 
     def test_wrong_ticks(self):
         for text in ["0", "-1", "nan", "inf", "x", "", "1e999"]:

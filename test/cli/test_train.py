@@ -95,7 +95,7 @@ class Files(TrainCase):
     def test_without_dev(self):
         self.write("data/train.csv", csv(10))
         r = self.smurf("train", "data", "--epochs", "2", "--log", "log.jsonl", *SMALL, quiet=False)
-        self.assertRegex(r.out, "(?s)best epoch  2\n.*there is no dev part")
+        self.assertRegex(r.out, "(?s)best epoch  2\n.*no dev part")
         self.assertEqual([e["dev_loss"] for e in self.log()], [None, None])
 
     def test_one_file_is_split(self):
@@ -106,7 +106,7 @@ class Files(TrainCase):
     def test_one_long_sequence(self):
         self.write("events.csv", csv(1, events=300))
         r = self.smurf("train", "events.csv", "--epochs", "2", "--log", "log.jsonl", *SMALL, quiet=False)
-        self.assertIn("smurf: warning: there is one sequence", r.err)
+        self.assertIn("smurf: warning: there is only one sequence", r.err)
         self.assertIsInstance(self.log()[0]["dev_loss"], float)
 
     def test_standard_input(self):
@@ -169,7 +169,7 @@ class Sameness(TrainCase):
             slow = [*self.ARGS[:2], "--epochs", "100000", "--patience", "0", *self.ARGS[4:]]
             status, err = self.stop_when(self.has_lines(2), stop, "data", "-o", "m.safetensors", *slow, "--quiet")
             self.assertEqual(status, 1, err)
-            self.assertEqual(err, "smurf: stopped; go on with the same command and --resume\n")
+            self.assertEqual(err, "smurf: stopped; to continue, run the same command with --resume\n")
             self.assertTrue({"m.safetensors", "m.resume", "log.jsonl"} <= set(self.listing()))
         for name in ["m.safetensors", "m.resume", "log.jsonl"]:
             os.unlink(self.path(name))
@@ -253,7 +253,7 @@ class Terminal(TrainCase):
         os.close(terminal)
         self.assertTrue(line, seen[-500:])
         self.assertEqual(status, 1, seen[-500:])
-        self.assertTrue(seen.endswith(b"smurf: stopped; go on with the same command and --resume\r\n"), seen[-200:])
+        self.assertTrue(seen.endswith(b"smurf: stopped; to continue, run the same command with --resume\r\n"), seen[-200:])
         self.assertTrue(os.path.exists(self.path("model.resume")))
 
 
@@ -354,9 +354,9 @@ class BadResume(TrainCase):
         self.refuse_resume("m.resume: was begun with other dev data", "other", *self.ARGS[1:])
 
     def test_other_settings(self):
-        self.refuse_resume("begun with --width 8: resume without --width 16", *self.ARGS, "--width", "16", status=2)
-        self.refuse_resume("begun with --epochs 2", "data", "-o", "m.safetensors", "--epochs", "5", status=2)
-        self.refuse_resume("begun with --seed 1", *self.ARGS, "--seed", "4", status=2)
+        self.refuse_resume("started with --width 8: resume without --width 16", *self.ARGS, "--width", "16", status=2)
+        self.refuse_resume("started with --epochs 2", "data", "-o", "m.safetensors", "--epochs", "5", status=2)
+        self.refuse_resume("started with --seed 1", *self.ARGS, "--seed", "4", status=2)
         self.smurf("train", *self.ARGS, "--width", "8.0", "--resume", "--quiet") # the same in other words
 
     def test_damaged(self):
@@ -435,7 +435,7 @@ class Calibration(TrainCase):
         lines = csv(90, 30, seed=5).splitlines()
         rows = [line.split(",") for line in lines[1:]]
         self.write("data/dev.csv", "\n".join([lines[0], *("%s,%f,%s" % (u, 1000 * float(t), k) for u, t, k in rows)]) + "\n")
-        warning = r"smurf: warning: calibration did not work: the law misses unseen gaps by a CS of \d\d\.\d+%"
+        warning = r"smurf: warning: calibration failed: the CS on held-out gaps is \d\d\.\d+%"
         r = self.smurf("train", "data", "-o", "m.safetensors", "--epochs", "1", *SMALL, quiet=False)
         self.assertRegex(r.err, warning)
         self.assertRegex(r.out, r"recalibrated \(cross-fitted; chance alone: \d\.\d\d%\)")
