@@ -5,6 +5,7 @@
  */
 #include "report/canvas.h"
 
+#include "base/error.h"
 #include "report/markup.h"
 
 static const char *const dashes[] = {[DASH_LONG] = "7 4", [DASH_SHORT] = "3.5 3", [DASH_DOTS] = "1.5 3.5"};
@@ -175,4 +176,5 @@ struct canvas *smurf_svg_open(struct svg *svg, struct sink *sink, double width, 
 void smurf_svg_close(struct svg *svg)
 {
     while (svg->depth) pop(&svg->canvas);
+    if (svg->canvas.no_memory && !svg->sink->status) svg->sink->status = smurf_fail_memory(&svg->sink->error);
 }
