@@ -157,7 +157,7 @@ struct canvas *smurf_svg_open(struct svg *svg, struct sink *sink, double width, 
                               bool inside)
 {
     static const struct canvas_class class = {path, rect, circle, text, shift, clip, pop};
-    *svg = (struct svg){.canvas = {&class}, .sink = sink, .inside = inside};
+    *svg = (struct svg){.canvas.class = &class, .sink = sink, .inside = inside};
     if (!inside) smurf_sink_text(sink, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     smurf_sink_text(sink, "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\"");
     box(svg, 0, 0, width, height);
