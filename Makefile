@@ -7,9 +7,6 @@ DESTDIR ?=
 MESON_FLAGS ?=
 # Passed to `meson test`: make test TEST_FLAGS='--suite unit'
 TEST_FLAGS ?=
-# How long each fuzzer runs.
-SECONDS ?= 60
-
 GOLDEN ?=
 
 .PHONY: all demo test golden install bench count coverage fuzz soak check-asan check-tsan arm64 format clean help
@@ -54,6 +51,7 @@ count: all ## compare instruction counts of three small runs with test/instructi
 	@tools/install-deps build count
 	@tools/count-instructions $(BUILD)
 
+fuzz: SECONDS ?= 60
 fuzz: ## run each fuzzer for SECONDS=60 (clang)
 	@tools/install-deps build ci
 	@tools/fuzz $(BUILD)-fuzz $(SECONDS)
@@ -62,9 +60,10 @@ coverage: ## line coverage of the fast tests, by directory; fails below 96% in s
 	@tools/install-deps build test
 	@tools/coverage $(BUILD)-coverage
 
-soak: $(BUILD)/build.ninja ## long campaigns (hours): failing allocations, random kills, each fuzzer for SECONDS=600
+soak: SECONDS ?= 1800
+soak: $(BUILD)/build.ninja ## long campaigns (hours): failing allocations, random kills and each fuzzer, each for SECONDS=1800
 	@tools/install-deps build test ci
-	@tools/soak $(BUILD) $(if $(filter-out 60,$(SECONDS)),$(SECONDS),600)
+	@tools/soak $(BUILD) $(SECONDS)
 
 check-asan: ## run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tools/install-deps build test

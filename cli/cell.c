@@ -104,7 +104,7 @@ struct work {
     struct cell *cell;
     int threads;
     struct job_line *line;
-    FILE *log;   /* NULL: could not be opened */
+    FILE *log;
     bool logged; /* this run has logged an epoch */
     char model[4096], resume[4096], log_path[4096];
 };
@@ -134,11 +134,11 @@ static int start_epochs(void *context, const smurf_fit_start *start)
     return 0;
 }
 
-/* Write errors are ignored: the log is informational, and a full disk shows at the next file. */
+/* A full disk shows at the next file. */
 static int end_epoch(void *context, const smurf_epoch *epoch)
 {
     struct work *w = context;
-    if (w->log && !w->logged) train_log_rewind(w->log, epoch->epoch);
+    if (!w->logged) train_log_rewind(w->log, epoch->epoch);
     w->logged = true;
     train_log_epoch(w->log, epoch);
     if ((double)epoch->epoch < settings_number(w->cell->settings, "epochs"))
@@ -149,6 +149,11 @@ static int end_epoch(void *context, const smurf_epoch *epoch)
 }
 
 /* The resume file is removed last: a model without one is finished. */
+static bool is_trained(const struct work *w)
+{
+    return access(w->model, F_OK) == 0 && access(w->resume, F_OK) != 0;
+}
+
 static smurf_status train(struct work *w, smurf_error *err)
 {
     const struct cell *c = w->cell;
@@ -156,7 +161,6 @@ static smurf_status train(struct work *w, smurf_error *err)
     bool begun = access(w->resume, F_OK) == 0;
     smurf_model *model;
     smurf_fit_config config;
-    if (access(w->model, F_OK) == 0 && !begun) return SMURF_OK;
     settings_set_threads(c->settings, w->threads);
     smurf_fit_config_init(&config);
     config.recalibrate = c->bench->recalibrate;
@@ -170,10 +174,8 @@ static smurf_status train(struct work *w, smurf_error *err)
     config.progress = job_progress;
     config.progress_context = w->line;
     if (c->choose_sigma && !begun) stage(w, 0, 0, "choosing sigma");
-    w->log = fopen(w->log_path, "r+");
-    if (!w->log) w->log = fopen(w->log_path, "w");
     smurf_status status = smurf_fit(&model, c->settings, split->train, split->dev, &config, err);
-    if (w->log) fclose(w->log);
+    fclose(w->log);
     if (!status) status = smurf_model_save(model, w->model, err);
     smurf_model_free(model);
     if (!status) unlink(w->resume);
@@ -360,7 +362,11 @@ int cell_run(void *context, int threads, struct job_line *line)
     path_of(c, "log.jsonl", w.log_path);
     smurf_status status = SMURF_OK;
     if (c->kind == CELL_MODEL) {
-        status = train(&w, &err);
+        if (!is_trained(&w)) {
+            w.log = train_log_open(w.log_path, true);
+            if (!w.log) return fail_at(&w, w.log_path);
+            status = train(&w, &err);
+        }
         if (!status) status = measure_model(&w, &err);
     } else {
         status = measure_untrained(&w, &err);

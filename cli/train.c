@@ -189,9 +189,7 @@ static int begin(void *context, const smurf_fit_start *start)
     show_trials(start);
     if (o->resume) refuse_other_settings(start->settings, o);
     if (start->best) s->best = *start->best;
-    if (o->log && o->resume) s->log = fopen(o->log, "r+");
-    if (o->log && !s->log) s->log = fopen(o->log, o->resume ? "a" : "w");
-    if (o->log && !s->log) return s->status = report_log(s);
+    if (o->log && !(s->log = train_log_open(o->log, o->resume))) return s->status = report_log(s);
     s->begun = true;
     return 0;
 }

@@ -1,9 +1,16 @@
 /* train_log.c - see train_log.h. */
 #include "train_log.h"
 
+#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+FILE *train_log_open(const char *path, bool resume)
+{
+    FILE *log = fopen(path, resume ? "r+" : "w");
+    return log || !resume || errno == ENOMEM ? log : fopen(path, "a");
+}
 
 static void log_number(FILE *log, const char *name, double x)
 {
@@ -15,13 +22,14 @@ static void log_number(FILE *log, const char *name, double x)
 
 void train_log_rewind(FILE *log, size_t epoch)
 {
-    char *line = NULL;
-    size_t room = 0, found;
+    char line[4096];
+    size_t found;
     long at = ftell(log);
     if (at < 0) return; /* a pipe */
-    for (ssize_t n; (n = getline(&line, &room, log)) > 0; at = ftell(log))
-        if (line[n - 1] != '\n' || (sscanf(line, "{\"epoch\":%zu", &found) == 1 && found >= epoch)) break;
-    free(line);
+    for (; fgets(line, sizeof line, log); at = ftell(log)) {
+        bool ends = strchr(line, '\n') || strlen(line) + 1 == sizeof line;
+        if (!ends || (sscanf(line, "{\"epoch\":%zu", &found) == 1 && found >= epoch)) break;
+    }
     if (fseek(log, at, SEEK_SET) == 0 && ftruncate(fileno(log), at) != 0) fseek(log, 0, SEEK_END);
 }
 

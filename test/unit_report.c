@@ -359,6 +359,29 @@ static void test_failures_are_told(void **state)
     case_free(c);
 }
 
+static void test_incomplete_drawings_are_not_written(void **state)
+{
+    (void)state;
+    struct sink sink;
+    struct svg svg;
+    struct png *png;
+    struct canvas *canvas;
+    smurf_error err;
+    for (int memory = 0; memory < 2; memory++) {
+        assert_int_equal(smurf_sink_open(&sink, page, false, &err), SMURF_OK);
+        smurf_svg_open(&svg, &sink, 10, 10, "title", false)->no_memory = !memory;
+        smurf_svg_close(&svg);
+        assert_int_equal(smurf_sink_commit(&sink, &err), memory ? SMURF_OK : SMURF_ERROR_MEMORY);
+        assert_int_equal(access(page, F_OK) == 0, memory);
+    }
+    if (smurf_png_open(&png, &canvas, 10, 10, &err)) return; /* without cairo */
+    canvas->no_memory = true;
+    assert_int_equal(smurf_sink_open(&sink, page, false, &err), SMURF_OK);
+    assert_int_equal(smurf_png_write(png, &sink, &err), SMURF_ERROR_MEMORY);
+    smurf_sink_abandon(&sink);
+    smurf_png_free(png);
+}
+
 static void test_labels(void **state)
 {
     (void)state;
@@ -406,6 +429,7 @@ int main(void)
         CASE(test_names_are_escaped),
         CASE(test_locale_does_not_matter),
         CASE(test_failures_are_told),
+        CASE(test_incomplete_drawings_are_not_written),
         cmocka_unit_test(test_labels),
         cmocka_unit_test(test_binomial_span),
     };

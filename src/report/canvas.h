@@ -65,6 +65,7 @@ struct canvas_class {
 };
 struct canvas {
     const struct canvas_class *class;
+    bool no_memory; /* set by who draws and runs out of memory; the file is then not written */
 };
 
 /* A line through n points; it breaks where a point is not finite. */
@@ -96,6 +97,7 @@ struct svg {
 };
 struct canvas *smurf_svg_open(struct svg *svg, struct sink *sink, double width, double height, const char *title,
                               bool inside);
+/* The sink fails if the drawing ran out of memory. */
 void smurf_svg_close(struct svg *svg);
 
 /* PNG at two pixels per unit, on a light background. smurf_png_open loads cairo; if it is missing, or was missing when

@@ -210,6 +210,7 @@ static cairo_status_t to_sink(void *sink, const unsigned char *bytes, unsigned n
 
 smurf_status smurf_png_write(struct png *png, struct sink *sink, smurf_error *err)
 {
+    if (png->canvas.no_memory) return smurf_fail_memory(err);
     cairo_status_t status = png->call.status(png->cairo);
     if (!status) status = png->call.surface_write_to_png_stream(png->surface, to_sink, sink);
     if (!status) return SMURF_OK;

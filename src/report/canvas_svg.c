@@ -5,6 +5,7 @@
  */
 #include "report/canvas.h"
 
+#include "base/error.h"
 #include "report/markup.h"
 
 static const char *const dashes[] = {[DASH_LONG] = "7 4", [DASH_SHORT] = "3.5 3", [DASH_DOTS] = "1.5 3.5"};
@@ -156,7 +157,7 @@ struct canvas *smurf_svg_open(struct svg *svg, struct sink *sink, double width, 
                               bool inside)
 {
     static const struct canvas_class class = {path, rect, circle, text, shift, clip, pop};
-    *svg = (struct svg){.canvas = {&class}, .sink = sink, .inside = inside};
+    *svg = (struct svg){.canvas.class = &class, .sink = sink, .inside = inside};
     if (!inside) smurf_sink_text(sink, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     smurf_sink_text(sink, "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\"");
     box(svg, 0, 0, width, height);
@@ -175,4 +176,5 @@ struct canvas *smurf_svg_open(struct svg *svg, struct sink *sink, double width, 
 void smurf_svg_close(struct svg *svg)
 {
     while (svg->depth) pop(&svg->canvas);
+    if (svg->canvas.no_memory && !svg->sink->status) svg->sink->status = smurf_fail_memory(&svg->sink->error);
 }

@@ -46,6 +46,7 @@ static size_t cell_of(const struct confusion *c, uint32_t type)
     return c->shown;
 }
 
+/* False: out of memory, and *c is empty. */
 static bool find(struct confusion *c, const struct evaluation *evaluation)
 {
     const uint32_t *top = evaluation->row[ROW_MODEL].top;
@@ -109,7 +110,8 @@ static void draw(struct canvas *canvas, const struct evaluation *evaluation, siz
     const struct font label = {.size = CHART_FONT, .colour = COLOUR_MUTED};
     const struct font last = {.size = CHART_FONT, .colour = COLOUR_MUTED, .anchor = ANCHOR_END};
     struct confusion c;
-    if (!find(&c, evaluation) || c.cells == 0) return;
+    if (!find(&c, evaluation)) canvas->no_memory = true;
+    if (c.cells == 0) return;
     double side = fmin(44, (WIDTH - LABEL - COUNT) / (double)c.cells);
     double height = fmin(40, (HEIGHT - TOP - 4) / (double)c.cells);
     smurf_canvas_text(canvas, 2, 14, 0, "came", &label);

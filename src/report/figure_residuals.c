@@ -82,6 +82,7 @@ static void draw(struct canvas *canvas, const struct evaluation *evaluation, siz
     size_t n;
     double *pit = sorted(evaluation->row[ROW_MODEL].pit, evaluation->n, &n);
     if (!pit || n == 0) {
+        canvas->no_memory |= !pit;
         free(pit);
         return;
     }
