@@ -108,7 +108,7 @@ static inline void step_open(struct step *s, const smurf_settings *c, size_t typ
 static inline void step_run(struct step *s)
 {
     double norm;
-    struct op_run run = {s->train.threads, 1, ++s->done, s->dropout};
+    struct op_run run = {s->train.threads, 1, ++s->done, s->dropout, NULL};
     smurf_train_step_gradient(&s->train, &run, &s->batch, &norm);
     smurf_train_step_update(&s->train, s->done, 1e-4, norm > 1 ? 1 / norm : 1, s->average);
 }

@@ -365,6 +365,19 @@ SMURF_API void smurf_forecast_recalibrate(smurf_forecast *forecast, int on);
 SMURF_API void smurf_forecast_rest(smurf_forecast *forecast);
 SMURF_API size_t smurf_forecast_events(const smurf_forecast *forecast);
 
+/* Saves the history, silence and recalibration setting as bytes, to go on in another process. Free *bytes with
+   smurf_free. What is kept is what further events depend on. SMURF keeps keys and values: 8 * layers * heads *
+   head-width bytes per event it looks back at, rounded up to 32 events. The other models keep the events, 16 bytes
+   each. A model with a context keeps 12 more bytes per event of its current window, fewer than 3 * context. */
+SMURF_API smurf_status smurf_forecast_save(const smurf_forecast *forecast, void **bytes, size_t *size,
+                                           smurf_error *err);
+/* Makes a forecast from such bytes, which may go afterwards. It answers as the saved one does, to the bit, now and
+   after further events, on the same kind of machine. The model must be the same in weights, settings and calibration,
+   for example loaded from the same file; another one is an SMURF_ERROR_ARGUMENT. Bytes that are damaged or of another
+   version are an SMURF_ERROR_INPUT. */
+SMURF_API smurf_status smurf_forecast_restore(smurf_forecast **out, const smurf_model *model, const void *bytes,
+                                              size_t size, smurf_error *err);
+
 /* A question about the next event. Times are in the data's unit. Arrays are borrowed for the call. */
 typedef struct smurf_question {
     size_t size;

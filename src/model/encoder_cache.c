@@ -304,3 +304,36 @@ bool smurf_encoder_cache_rewind(struct encoder_cache *cache, size_t n)
     cache->seen = n;
     return true;
 }
+
+/* ---- As bytes -------------------------------------------------------------------------------- */
+
+size_t smurf_encoder_cache_pack(const struct encoder_cache *cache, void *out)
+{
+    const uint64_t seen = cache->seen;
+    size_t used = store_used(cache) * sizeof *cache->store;
+    if (out) {
+        memcpy(out, &seen, sizeof seen);
+        memcpy((char *)out + sizeof seen, cache->store, used);
+    }
+    return sizeof seen + used;
+}
+
+smurf_status smurf_encoder_cache_unpack(struct encoder_cache *cache, const void *bytes, size_t n, size_t events,
+                                        smurf_error *err)
+{
+    uint64_t seen = 0;
+    if (n >= sizeof seen) memcpy(&seen, bytes, sizeof seen);
+    /* A fill counts only the events it looked at. */
+    size_t least = cache->history && events > cache->history ? cache->history : events;
+    struct encoder_cache as = *cache;
+    as.seen = (size_t)seen;
+    /* First the number of slots, each of which takes a float at least, so that nothing overflows. */
+    if (n < sizeof seen || seen < least || seen > events || held(&as) > n / sizeof *as.store ||
+        store_used(&as) != (n - sizeof seen) / sizeof *as.store || n % sizeof *as.store)
+        return smurf_fail(err, SMURF_ERROR_INPUT, "%zu bytes are not the keys and values of %zu events", n, events);
+    smurf_status status = make_slots(cache, held(&as), err);
+    if (status) return status;
+    memcpy(cache->store, (const char *)bytes + sizeof seen, n - sizeof seen);
+    cache->seen = as.seen;
+    return SMURF_OK;
+}

@@ -63,4 +63,11 @@ size_t smurf_encoder_cache_seen(const struct encoder_cache *cache);
    seen, or if some were forgotten since (seen exceeds the bound on the history) and n differs from seen. */
 bool smurf_encoder_cache_rewind(struct encoder_cache *cache, size_t n);
 
+/* The keys and values as bytes; returns how many. out NULL: only counts them. */
+size_t smurf_encoder_cache_pack(const struct encoder_cache *cache, void *out);
+/* Reads them into a cache of the same model and history, which was given `events` events in all. SMURF_ERROR_INPUT
+   where the bytes cannot be that. */
+smurf_status smurf_encoder_cache_unpack(struct encoder_cache *cache, const void *bytes, size_t n, size_t events,
+                                        smurf_error *err);
+
 #endif

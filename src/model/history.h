@@ -28,6 +28,11 @@ struct history_class {
     /* Makes `to` a copy of `from`. branch: `to` is a copy of `from`, or of an earlier state of it, with events
        appended; only these need to be removed. */
     smurf_status (*copy)(void *to, const void *from, bool branch, smurf_error *err);
+    /* Writes all that further events depend on; returns its size in bytes. out NULL: only counts them. */
+    size_t (*pack)(const void *history, void *out);
+    /* Reads what was packed after `events` events (one or more, since the last clear or fill began) by a history of the
+       same model and bound. SMURF_ERROR_INPUT where the bytes cannot be that. */
+    smurf_status (*unpack)(void *history, const void *bytes, size_t n, size_t events, smurf_error *err);
 };
 
 /* Keeps the events and re-encodes all of them after each append. Ignores the bound. */

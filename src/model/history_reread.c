@@ -1,6 +1,7 @@
 /* history_reread.c - see history.h: re-encodes all events after each append. */
 #include "model/model_class.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,4 +114,37 @@ static smurf_status copy(void *to, const void *from, bool branch, smurf_error *e
     return status;
 }
 
-const struct history_class smurf_history_reread = {open, close, clear, append, fill, copy};
+/* Packed: all times, then all gaps, then all types. */
+enum { EVENT_BYTES = sizeof(double) + sizeof(float) + sizeof(uint32_t) };
+
+static size_t pack(const void *history, void *out)
+{
+    const struct reread *h = history;
+    if (out && h->events) {
+        char *at = mempcpy(out, h->time, h->events * sizeof *h->time);
+        at = mempcpy(at, h->gap, h->events * sizeof *h->gap);
+        memcpy(at, h->type, h->events * sizeof *h->type);
+    }
+    return h->events * EVENT_BYTES;
+}
+
+static smurf_status unpack(void *history, const void *bytes, size_t n, size_t events, smurf_error *err)
+{
+    struct reread *h = history;
+    const char *at = bytes;
+    if (n % EVENT_BYTES || n / EVENT_BYTES != events)
+        return smurf_fail(err, SMURF_ERROR_INPUT, "%zu bytes are not %zu events", n, events);
+    smurf_status status = make_room(h, events, err);
+    if (status) return status;
+    h->events = 0;
+    memcpy(h->time, at, events * sizeof *h->time);
+    memcpy(h->gap, at += events * sizeof *h->time, events * sizeof *h->gap);
+    memcpy(h->type, at += events * sizeof *h->gap, events * sizeof *h->type);
+    for (size_t i = 0; i < events; i++)
+        if (h->type[i] >= h->model->shape.types || !isfinite(h->time[i]))
+            return smurf_fail(err, SMURF_ERROR_INPUT, "event %zu has an unknown type or no finite time", i);
+    h->events = events;
+    return SMURF_OK;
+}
+
+const struct history_class smurf_history_reread = {open, close, clear, append, fill, copy, pack, unpack};

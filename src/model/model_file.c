@@ -6,6 +6,7 @@
  */
 #include "model/model_file.h"
 
+#include "base/hash.h"
 #include "data/data.h"
 #include "data/json_tree.h"
 #include "model/config.h"
@@ -78,20 +79,14 @@ static uint64_t bits_of(double x)
     return bits;
 }
 
-static uint64_t mix(uint64_t h, uint64_t word)
-{
-    h = (h ^ word) * 0xD6E8FEB86659FD93u;
-    return h ^ h >> 32;
-}
-
 uint64_t smurf_data_fingerprint(const smurf_data *data)
 {
-    uint64_t h = 0x9E3779B97F4A7C15u ^ data->events;
+    uint64_t h = HASH_START ^ data->events;
     for (size_t s = 0; s < data->sequences; s++) {
         const smurf_sequence *q = &data->sequence[s];
-        h = mix(h, (uint64_t)q->origin ^ q->length);
-        h = mix(h, bits_of(isnan(q->end) ? -1 : q->end) ^ q->first);
-        for (size_t i = 0; i < q->length; i++) h = mix(h, bits_of(q->time[i]) ^ q->type[i]);
+        h = smurf_hash(h, (uint64_t)q->origin ^ q->length);
+        h = smurf_hash(h, bits_of(isnan(q->end) ? -1 : q->end) ^ q->first);
+        for (size_t i = 0; i < q->length; i++) h = smurf_hash(h, bits_of(q->time[i]) ^ q->type[i]);
     }
     return h;
 }

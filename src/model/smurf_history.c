@@ -60,4 +60,14 @@ static smurf_status copy(void *to, const void *from, bool branch, smurf_error *e
     return smurf_encoder_cache_copy(to, from, err);
 }
 
-const struct history_class smurf_history_cached = {open, close, clear, append, fill, copy};
+static size_t pack(const void *history, void *out)
+{
+    return smurf_encoder_cache_pack(history, out);
+}
+
+static smurf_status unpack(void *history, const void *bytes, size_t n, size_t events, smurf_error *err)
+{
+    return smurf_encoder_cache_unpack(history, bytes, n, events, err);
+}
+
+const struct history_class smurf_history_cached = {open, close, clear, append, fill, copy, pack, unpack};

@@ -1,0 +1,185 @@
+/*
+ * state.c - a forecast as bytes, and back.
+ *
+ *     struct head | coefficients of the last event | times and types of the window | the history, packed by its class
+ *
+ * Events alone would not do: SMURF's keys and values depend on whether events came one by one or at once (by rounding)
+ * and, where the history is bounded, on events that are forgotten. So what is kept is what the next event depends on.
+ * Numbers are in the machine's own format; on a machine of the other byte order the version is not known.
+ */
+#include "base/error.h"
+#include "base/hash.h"
+#include "forecast/forecast.h"
+#include "model/model_class.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char magic[8] = "smurfsta";
+enum { VERSION = 1 };
+
+/* Without padding. */
+struct head {
+    char magic[8];
+    uint32_t version, raw;
+    uint64_t size;     /* of everything */
+    uint64_t checksum; /* of everything, itself taken as 0 */
+    uint64_t model;    /* model_hash */
+    uint64_t events, history;
+    uint64_t window; /* events kept of the window; 0 where the model has no context */
+    int64_t origin;
+    double first, last, since;
+};
+_Static_assert(sizeof(struct head) == 96, "the head has no padding");
+
+/* Of all that answers depend on beside the events. */
+static uint64_t model_hash(const smurf_model *m)
+{
+    const struct model_notes *notes = &m->notes;
+    const smurf_scale *scale = &m->view.scale, *feature = &m->view.feature;
+    const double number[] = {scale->mean, scale->mu, scale->sd,          feature->mean, feature->mu,
+                             feature->sd, m->low,    m->view.clock_unit, m->high};
+    uint64_t h = smurf_hash(HASH_START, m->types);
+    for (size_t i = 0; smurf_setting_name(i); i++) {
+        char text[512] = "";
+        if (smurf_setting_is_of_run(i)) continue;
+        smurf_settings_get(&m->config, smurf_setting_name(i), text, sizeof text, NULL);
+        h = smurf_hash_bytes(h, text, strlen(text));
+    }
+    h = smurf_hash_bytes(h, number, sizeof number);
+    h = smurf_hash_bytes(h, notes->marginal, notes->has_marginal ? sizeof notes->marginal : 0);
+    h = smurf_hash_bytes(h, notes->map.level, notes->calibration.recalibrated ? sizeof notes->map.level : 0);
+    h = smurf_hash_bytes(h, notes->conformal, notes->calibration.conformal * sizeof *notes->conformal);
+    return smurf_hash_bytes(h, m->slab, m->model.params.total * sizeof *m->slab);
+}
+
+static uint64_t checksum(struct head head, const char *rest, size_t n)
+{
+    head.checksum = 0;
+    return smurf_hash_bytes(smurf_hash_bytes(HASH_START, &head, sizeof head), rest, n);
+}
+
+static size_t coefficient_bytes(const smurf_forecast *f)
+{
+    return f->model->model.class->coefficients(&f->model->model) * sizeof *f->c;
+}
+
+/* ---- Saving ---------------------------------------------------------------------------------- */
+
+smurf_status smurf_forecast_save(const smurf_forecast *f, void **bytes, size_t *size, smurf_error *err)
+{
+    const struct history_class *history = f->model->model.class->history;
+    size_t window = f->model->config.context ? f->events - f->start : 0;
+    size_t rest = 0;
+    if (f->events)
+        rest = coefficient_bytes(f) + window * (sizeof *f->time + sizeof *f->type) + history->pack(f->state, NULL);
+    struct head head = {.version = VERSION,
+                        .raw = f->raw,
+                        .size = sizeof head + rest,
+                        .model = model_hash(f->model),
+                        .events = f->events,
+                        .history = f->history,
+                        .window = window,
+                        .origin = f->origin,
+                        .first = f->events ? f->first : 0,
+                        .last = f->events ? f->last : 0,
+                        .since = f->since};
+    memcpy(head.magic, magic, sizeof magic);
+    *size = 0;
+    char *all = *bytes = malloc(sizeof head + rest);
+    if (!all) return smurf_fail_memory(err);
+    if (f->events) {
+        char *at = mempcpy(all + sizeof head, f->c, coefficient_bytes(f));
+        at = mempcpy(at, f->time, window * sizeof *f->time);
+        at = mempcpy(at, f->type, window * sizeof *f->type);
+        history->pack(f->state, at);
+    }
+    head.checksum = checksum(head, all + sizeof head, rest);
+    memcpy(all, &head, sizeof head);
+    *size = sizeof head + rest;
+    return SMURF_OK;
+}
+
+/* ---- Restoring ------------------------------------------------------------------------------- */
+
+static smurf_status damaged(smurf_error *err)
+{
+    return smurf_fail(err, SMURF_ERROR_INPUT, "the saved forecast is damaged");
+}
+
+static smurf_status check_head(const struct head *head, const char *bytes, size_t size, const smurf_model *model,
+                               smurf_error *err)
+{
+    if (size < sizeof *head || memcmp(head->magic, magic, sizeof magic) != 0)
+        return smurf_fail(err, SMURF_ERROR_INPUT, "not a saved forecast");
+    if (head->version != VERSION)
+        return smurf_fail(err, SMURF_ERROR_INPUT,
+                          "the saved forecast has version %u, but this library reads version %d only",
+                          (unsigned)head->version, VERSION);
+    if (head->size != size || head->checksum != checksum(*head, bytes + sizeof *head, size - sizeof *head))
+        return damaged(err);
+    if (head->model != model_hash(model))
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                          "the saved forecast belongs to another model, or to this one before it was calibrated again");
+    return SMURF_OK;
+}
+
+/* A right checksum proves nothing about bytes that were made up: what is used to find a way in memory is checked. */
+static bool is_possible(const struct head *h, const smurf_model *m)
+{
+    size_t context = m->config.context, events = (size_t)h->events;
+    if (!isfinite(h->since) || h->since < 0 || h->events > SIZE_MAX / 2 || h->raw > 1) return false;
+    if (!events) return h->window == 0;
+    if (!isfinite(h->first) || !isfinite(h->last) || h->first > h->last) return false;
+    return h->window == (context ? events - smurf_window_start(context, events - 1) : 0);
+}
+
+static bool take_window(smurf_forecast *f, const char *at, size_t n)
+{
+    memcpy(f->time, at, n * sizeof *f->time);
+    memcpy(f->type, at + n * sizeof *f->time, n * sizeof *f->type);
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(f->time[i]) || (i && f->time[i] < f->time[i - 1]) || f->type[i] >= f->model->types) return false;
+    return true;
+}
+
+/* The events, from the n bytes at `at`. */
+static smurf_status take_events(smurf_forecast *f, const struct head *head, const char *at, size_t n, smurf_error *err)
+{
+    size_t c = coefficient_bytes(f), window = (size_t)head->window;
+    size_t taken = c + window * (sizeof *f->time + sizeof *f->type);
+    if (window > f->room || taken > n || !take_window(f, at + c, window)) return damaged(err);
+    memcpy(f->c, at, c);
+    f->events = (size_t)head->events;
+    f->start = smurf_window_start(f->model->config.context, f->events - 1);
+    f->first = head->first;
+    f->last = head->last;
+    return f->model->model.class->history->unpack(f->state, at + taken, n - taken, f->events - f->start, err);
+}
+
+smurf_status smurf_forecast_restore(smurf_forecast **out, const smurf_model *model, const void *bytes, size_t size,
+                                    smurf_error *err)
+{
+    struct head head = {0};
+    smurf_forecast *f;
+    *out = NULL;
+    if (size >= sizeof head) memcpy(&head, bytes, sizeof head);
+    smurf_status status = check_head(&head, bytes, size, model, err);
+    if (status) return status;
+    if (!is_possible(&head, model)) return damaged(err);
+    status = smurf_forecast_new(&f, model, (size_t)head.history, err);
+    if (status) return status;
+    f->origin = head.origin;
+    f->since = head.since;
+    f->raw = head.raw;
+    if (head.events)
+        status = take_events(f, &head, (const char *)bytes + sizeof head, size - sizeof head, err);
+    else if (size > sizeof head)
+        status = damaged(err);
+    if (status)
+        smurf_forecast_free(f);
+    else
+        *out = f;
+    return status;
+}
