@@ -120,11 +120,15 @@ static void show_calibration(const smurf_model *model)
         printf("calibration none: dev is too small to set a part aside (--recalibrate on forces it)\n");
         return;
     }
-    printf("calibration %zu gaps of %zu dev sequences set aside: CS %.2f%%", c->gaps, c->sequences, c->cs_before);
+    if (c->sequences == 1)
+        printf("calibration the last %zu dev gaps set aside: CS %.2f%%", c->gaps, c->cs_before);
+    else
+        printf("calibration %zu gaps of %zu dev sequences set aside: CS %.2f%%", c->gaps, c->sequences, c->cs_before);
     if (c->recalibrated && isfinite(c->cs_after))
         printf(" as trained, %.2f%% recalibrated (cross-fitted; chance alone: %.2f%%)\n", c->cs_after, c->cs_floor);
     else
         printf("%s\n", c->recalibrated ? ", recalibrated" : ", not recalibrated");
+    if (c->sequences == 1) printf("conformal   none: it needs many sequences to calibrate on, and there is one\n");
 }
 
 /* ---- Reporting ------------------------------------------------------------------------------- */

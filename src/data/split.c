@@ -260,7 +260,7 @@ static smurf_moment moment_of(const smurf_sequence *s, size_t event)
     return (smurf_moment){s->origin + (int64_t)whole, s->time[event] - whole};
 }
 
-/* One sequence is cut so that its events are divided by the shares. */
+/* One sequence is cut so that its events are divided by the shares; with history, its scored events. */
 static smurf_status cut_single(smurf_split *out, const smurf_data *data, const double share[PARTS], double total,
                                smurf_error *err)
 {
@@ -269,9 +269,10 @@ static smurf_status cut_single(smurf_split *out, const smurf_data *data, const d
         return smurf_fail(err, SMURF_ERROR_ARGUMENT,
                           "a single sequence is cut in time: the last share, for test, must be positive, as in "
                           "8:1:1 or 8:0:2");
-    size_t n1 = (size_t)((double)s->length * share[0] / total);
-    size_t n2 = (size_t)((double)s->length * (share[0] + share[1]) / total);
-    if (n1 == 0 || n2 >= s->length || (share[1] > 0 && n1 == n2))
+    size_t history = s->first > 1 && s->first < s->length ? s->first : 0, n = s->length - history;
+    size_t n1 = history + (size_t)((double)n * share[0] / total);
+    size_t n2 = history + (size_t)((double)n * (share[0] + share[1]) / total);
+    if (n1 == history || n2 >= s->length || (share[1] > 0 && n1 == n2))
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "one sequence of %zu events is too short to be split like this",
                           s->length);
     return smurf_split_by_time(out, data, moment_of(s, n1), moment_of(s, n2), err);

@@ -1,0 +1,47 @@
+"""One log: a file with a single sequence is trained, evaluated and forecast without options; windows of it give the laws of
+the whole.
+"""
+import json
+import unittest
+
+import common
+
+
+class OneLog(common.Case):
+    def log(self, events, name="log.csv", seed=3):
+        self.smurf("simulate", "hawkes", "-n", "1", "--events", str(events), "--seed", str(seed), "-o", name, "-q")
+        return name
+
+    def train(self, *args):
+        return self.smurf("train", *args, "--threads", "2", quiet=False)
+
+    def test_plain_commands(self):
+        """No option but the number of epochs, for speed."""
+        for events, epochs in (20, 5), (60, 5), (200, 5), (1000, 3), (12000, 1):
+            with self.subTest(events=events):
+                log = self.log(events)
+                r = self.train(log, "--epochs", str(epochs))
+                if events < 10000:
+                    self.assertIn("calibration none: ", r.out)
+                else:
+                    self.assertRegex(r.out, r"calibration the last 800 dev gaps set aside: CS .*% recalibrated")
+                    self.assertIn("conformal   none: it needs many sequences", r.out)
+                e = json.loads(self.smurf("eval", "model.safetensors", log, "--json", quiet=False).out)
+                self.assertEqual(e["n"], events // 10)
+                forecast = self.smurf("predict", "model.safetensors", log, "--format", "jsonl", quiet=False).out
+                self.assertGreater(json.loads(forecast)["median"], 0)
+
+    def test_too_short(self):
+        log = self.log(5)
+        self.refuse("train", log, "-q", says="one sequence of 5 events is too short")
+
+    def test_conformal_says_why_not(self):
+        log = self.log(300)
+        self.train(log, "--epochs", "1", "--recalibrate", "on")
+        r = self.smurf("predict", "model.safetensors", log, "--conformal", quiet=False)
+        self.assertRegex(r.err, "^smurf: warning: the model was calibrated on one sequence: conformal .* infinite\n$")
+        self.assertIn("inf", r.out)
+
+
+if __name__ == "__main__":
+    unittest.main()
