@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "dataset.h"
 #include "files.h"
+#include "modelfile.h"
 #include "settings.h"
 #include "terminal.h"
 #include "train_log.h"
@@ -24,6 +25,7 @@ enum { SETTINGS_MOST = 64 };
 struct train_options {
     const char *output, *preset, *log, *recalibrate;
     char *resume_path;
+    char *split; /* how the data was split, for the model; NULL: it came split */
     int resume;
     bool no_dither;                     /* --dither off */
     const char *setting[SETTINGS_MOST]; /* as given, by index of the setting; NULL: not given */
@@ -219,6 +221,7 @@ static int run(struct session *s, const smurf_settings *settings, const smurf_sp
     config.recalibrate = recalibrate;
     config.choose_sigma = wants_sigma(o);
     config.model_path = o->output;
+    config.split = o->split;
     config.resume_path = o->resume_path;
     config.resume = o->resume;
     config.start = begin;
@@ -322,9 +325,11 @@ int command_train(int argc, char **argv)
         data.dither = NULL;
     }
     int recalibrate = dataset_recalibrate(o.recalibrate);
+    if (!directory) o.split = modelfile_note(&data);
     status = dataset_load(&split, argv[0], &data);
     if (!status) status = train(&o, &split, recalibrate);
     free(o.resume_path);
+    free(o.split);
     smurf_split_release(&split);
     return status;
 }

@@ -31,6 +31,18 @@ class OneLog(common.Case):
                 forecast = self.smurf("predict", "model.safetensors", log, "--format", "jsonl", quiet=False).out
                 self.assertGreater(json.loads(forecast)["median"], 0)
 
+    def test_eval_scores_what_training_did_not_see(self):
+        log = self.log(300)
+        times = [line.split(",")[1] for line in self.content(log).decode().splitlines()[1:]]
+        small = ("--epochs", "1", "--width", "8", "--inner", "8", "--heads", "2", "--head-width", "4")
+        for more, says, n in [(("--split", "6:2:2"), "6:2:2", 60), (("--split-at", times[200] + "," + times[250]), "at ", 50),
+                              (("--split-at", times[230]), "at ", 70)]:
+            self.train(log, *small, *more)
+            r = self.smurf("eval", "model.safetensors", log, "--json", quiet=False)
+            self.assertIn("trained on this file: splitting it " + says, r.err)
+            self.assertEqual((json.loads(r.out)["part"], json.loads(r.out)["n"]), ("test", n), more)
+            self.assertEqual(r.out, self.smurf("eval", "model.safetensors", log, "--json", *more, quiet=False).out)
+
     def test_too_short(self):
         log = self.log(5)
         self.refuse("train", log, "-q", says="one sequence of 5 events is too short")
