@@ -118,12 +118,22 @@ static int split_again(const smurf_model *model, smurf_split *split, const struc
 
 /* ---- Loading ------------------------------------------------------------------------------------ */
 
+/* Windows keep what the model looks back at, so that they have the laws of the whole. */
+static void keep_enough(const smurf_model *model, struct dataset_options *options)
+{
+    const smurf_settings *settings = smurf_model_settings(model);
+    size_t context = (size_t)settings_number(settings, "context"), window = (size_t)settings_number(settings, "window");
+    if (options->window && options->history == NOT_GIVEN && context)
+        options->history = context + (window ? window : 2 * context);
+}
+
 int modelfile_load(smurf_model **model, smurf_split *split, char **arguments, struct dataset_options *options)
 {
     *split = (smurf_split){0};
     int status = modelfile_open(model, arguments);
     if (status) return status;
     modelfile_types(*model, options);
+    keep_enough(*model, options);
     status = dataset_read(split, arguments[1], options);
     bool same = false;
     if (!status && !split->dev && !split->test && !options->split && !options->split_at)

@@ -130,6 +130,7 @@ typedef struct smurf_sequence {
     double start;     /* start of observation relative to origin; NaN where unknown */
     double end;       /* end of observation relative to origin; NaN where unknown */
     const char *name; /* the user's name of the sequence, or NULL */
+    size_t before;    /* events of the whole sequence before the first one here; above 0 in windows cut from it */
 } smurf_sequence;
 
 SMURF_API void smurf_data_free(smurf_data *data);

@@ -29,6 +29,7 @@ static const struct {
     {"gap-feature", {"off", "on"}},
     {"clock", {"since-first", "raw"}},
     {"context", {"0", "128"}},
+    {"window", {"0", "200"}},
     {"head", {"intensity", "score"}},
     {"scale", {"none", "log"}},
     {"objective", {"dsm", "wsm"}},

@@ -1,7 +1,8 @@
 /*
  * split.c - the parts of a data set: train, dev and test from a directory, by share, or by time; and windows.
  *
- * A part of a sequence keeps what came before as history: events below `first` are seen but not scored.
+ * A part of a sequence keeps what came before as history: events below `first` are seen but not scored. Windows begin
+ * at the same events whatever part of a sequence they are cut from: positions count from its true start.
  */
 #include "base/random.h"
 #include "data/builder.h"
@@ -29,7 +30,7 @@ static smurf_status copy_part(struct builder *b, const smurf_sequence *s, size_t
                               double start, double end, smurf_error *err)
 {
     smurf_status status = smurf_builder_events(b, s->time + from, s->type + from, to - from, err);
-    struct sequence_info info = {s->origin, start, end, first - from, s->name};
+    struct sequence_info info = {s->origin, start, end, first - from, s->name, s->before + from};
     return status ? status : smurf_builder_close(b, &info, err);
 }
 
@@ -341,8 +342,10 @@ static smurf_status cut_windows(struct builder *b, const smurf_sequence *s, size
     if (s->first >= s->length) return copy_part(b, s, 0, s->length, s->first, s->start, s->end, err);
     smurf_status status = SMURF_OK;
     for (size_t first = s->first, to; first < s->length && !status; first = to) {
-        to = s->length - first > window ? first + window : s->length;
-        size_t from = first > history ? first - history : 0;
+        /* Events of the window before `first`: some if scoring begins within it. */
+        size_t inside = (s->before + first - 1) % window, left = window - inside;
+        to = s->length - first > left ? first + left : s->length;
+        size_t from = first > inside && first - inside > history ? first - inside - history : 0;
         /* If the window stops at an event, its end says nothing about the time that follows. */
         status = copy_part(b, s, from, to, first, from ? NAN : s->start, to == s->length ? s->end : NAN, err);
     }

@@ -62,6 +62,7 @@ static void use_published(smurf_settings *c, const struct published *p, int prog
     c->gap_feature = 0;
     c->raw_clock = 1;
     c->context = 0;
+    c->window = 0;
     c->score = 0;
     c->scale = p->scale;
     strcpy(c->objective, "dsm");
@@ -100,7 +101,7 @@ struct look {
 static struct look look_at(const smurf_data *train)
 {
     double gaps = 0, span = 0;
-    size_t in_long = 0, longest = 0, windows = 0, most = smurf_window_events(CONTEXT);
+    size_t in_long = 0, longest = 0, windows = 0, most = 2 * CONTEXT;
     for (size_t i = 0; i < train->sequences; i++) {
         const smurf_sequence *s = &train->sequence[i];
         if (s->length > LONG) in_long += s->length;

@@ -129,9 +129,8 @@ class Parts(EvalCase):
     def test_a_file_that_was_trained_on_is_split_again(self):
         self.write("e.csv", table(40))
         for more in [(), ("--seed", "7"), ("--window", "5", "--history", "3")]:
-            window = more if more[:1] == ("--window",) else ()
             self.smurf("train", "e.csv", "--epochs", "1", "-q", *SMALL, *more)
-            r = self.smurf("eval", "model.safetensors", "e.csv", "--json", *window, quiet=False)
+            r = self.smurf("eval", "model.safetensors", "e.csv", "--json", quiet=False)
             e = json.loads(r.out)
             self.assertIn("trained on this file: splitting it 8:1:1 as in training", r.err, more)
             self.assertEqual((e["part"], e["n"]), ("test", 4 * 11), more)

@@ -43,6 +43,33 @@ class OneLog(common.Case):
             self.assertEqual((json.loads(r.out)["part"], json.loads(r.out)["n"]), ("test", n), more)
             self.assertEqual(r.out, self.smurf("eval", "model.safetensors", log, "--json", *more, quiet=False).out)
 
+    def forecasts(self, *args):
+        """(last time, median, upper end, probability of the first type) of each forecast."""
+        lines = self.smurf("predict", "model.safetensors", *args, "--format", "jsonl", quiet=False).lines
+        found = [json.loads(line) for line in lines]
+        return [(f["last"], f["median"], f["intervals"][-1]["high"], f["types"][0]["p"]) for f in found]
+
+    def test_windows_give_the_laws_of_the_whole(self):
+        log = self.log(900)
+        small = ("--epochs", "2", "--width", "16", "--inner", "16", "--heads", "2", "--head-width", "8")
+        for more in [("--window", "200"), ("--window", "50", "--history", "20"), ()]:
+            self.train(log, *small, *more)
+            cut = more or ("--window", "256", "--history", "128")  # what the default preset does
+            whole = {f[0]: f for f in self.forecasts(log, "--every", "1")}
+            for name in ["windows.jsonl", "windows.csv", "windows.pkl"]:
+                self.smurf("convert", log, name, *cut)
+                windows = self.forecasts(name)
+                self.assertGreater(len(windows), 3)
+                for f in windows:
+                    for a, b in zip(f, whole[f[0]]):
+                        self.assertAlmostEqual(a, b, delta=1e-4 * abs(b), msg=(more, name, f[0]))
+            # evaluation, of the file and of its windows
+            e = json.loads(self.smurf("eval", "model.safetensors", log, "--json", quiet=False).out)
+            w = json.loads(self.smurf("eval", "model.safetensors", log, "--window", "30", "--json", quiet=False).out)
+            self.assertEqual((e["part"], e["n"], w["n"]), ("test", 90, 90))
+            for key in "crps", "il", "log_likelihood", "type_loss":
+                self.assertAlmostEqual(e[key], w[key], delta=1e-4 * abs(e[key]), msg=(more, key))
+
     def test_too_short(self):
         log = self.log(5)
         self.refuse("train", log, "-q", says="one sequence of 5 events is too short")
