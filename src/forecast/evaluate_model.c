@@ -106,7 +106,7 @@ smurf_status smurf_evaluate(smurf_evaluation **out, const smurf_model *m, const 
                                    .draws = c.draws || !walks ? c.draws : DRAWS_USUAL,
                                    .draw = walks ? draw : NULL,
                                    .draw_context = &drawing};
-    status = smurf_blas_check(smurf_threads(c.threads, data->sequences), err);
+    status = smurf_blas_check(smurf_threads(c.threads, SIZE_MAX), err);
     if (!status) status = smurf_evaluate_plan(out, &plan, train, &c, err);
     if (!status && !isfinite((*out)->values.row[ROW_MODEL].metrics.crps))
         status = smurf_fail_at(err, data->source, 0,
