@@ -61,7 +61,8 @@ extern "C" {
 /* Version of the library in use, such as "0.1.0". */
 SMURF_API const char *smurf_version(void);
 
-/* What was built in, such as "openblas zlib cairo openmp": words separated by spaces. */
+/* The kernels of matrix products that this processor runs and what was built in, such as "avx512 zlib cairo openmp":
+   words separated by spaces. */
 SMURF_API const char *smurf_features(void);
 
 /* Frees memory that a function of the library returned as plain bytes. NULL is fine. */

@@ -303,5 +303,5 @@ int main(void)
         cmocka_unit_test(test_sm),   cmocka_unit_test(test_wsm),        cmocka_unit_test(test_mle),
         cmocka_unit_test(test_stop), cmocka_unit_test(test_many_types),
     };
-    return cmocka_run_group_tests_name("gradients of the model", tests, one_thread, NULL);
+    return cmocka_run_group_tests_name("gradients of the model", tests, NULL, NULL);
 }

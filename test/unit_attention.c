@@ -13,7 +13,7 @@
 
 #include "base/random.h"
 #include "op/attention.h"
-#include "op/blas.h"
+#include "op/gemm.h"
 #include "op/dropout.h"
 
 #if SMURF_REAL == 64
@@ -423,9 +423,6 @@ static void test_very_long(void **state)
 
 int main(void)
 {
-#ifdef OPENBLAS_VERSION
-    openblas_set_num_threads(1);
-#endif
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_factors),
         cmocka_unit_test(test_tile),

@@ -15,7 +15,6 @@
 #include "base/sort.h"
 #include "base/threads.h"
 #include "data/data.h"
-#include "op/serial.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -74,7 +73,6 @@ static smurf_status pass(struct work *w, int mapped, smurf_error *err)
     for (size_t s = 0; s < w->data->sequences; s++)
         if (w->data->sequence[s].length > longest) longest = w->data->sequence[s].length;
     atomic_size_t left = w->data->sequences;
-    smurf_serial_enter();
 #pragma omp parallel num_threads(w->threads)
     {
         void *workspace = p.class->workspace_new(p.self, longest, w->stop);
@@ -90,7 +88,6 @@ static smurf_status pass(struct work *w, int mapped, smurf_error *err)
         smurf_stop_linger(w->stop, &left);
         p.class->workspace_free(workspace);
     }
-    smurf_serial_leave();
     if (w->failed) return smurf_fail_memory(err);
     return w->stop->asked ? smurf_stop_fail(w->stop, err) : SMURF_OK;
 }
@@ -277,7 +274,6 @@ smurf_status smurf_model_calibrate(smurf_model *model, const smurf_data *data, c
     double *room = NULL;
     smurf_status status = check(model, data, err);
     if (!status) status = check(model, train, err);
-    if (!status) status = smurf_blas_check(w.threads, err);
     if (!status) status = begin(&w, 1, err);
     if (!status && !(room = malloc((w.offset[data->sequences] + 1) * sizeof *room))) status = smurf_fail_memory(err);
     if (!status) status = calibrate(model, &w, train, recalibrate, room, err);

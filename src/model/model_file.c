@@ -11,7 +11,6 @@
 #include "data/json_tree.h"
 #include "model/config.h"
 #include "model/model_class.h"
-#include "op/serial.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -293,8 +292,6 @@ smurf_status smurf_model_from_json(smurf_model **out, const json_t *json, const 
 
 smurf_status smurf_model_allocate(smurf_model *m, smurf_error *err)
 {
-    smurf_status status = smurf_blas_check(1, err); /* using the model needs matrix products */
-    if (status) return status;
     m->slab = calloc(m->model.params.total, sizeof *m->slab);
     return m->slab ? SMURF_OK : smurf_fail_memory(err);
 }
