@@ -226,7 +226,8 @@ SMURF_API smurf_status smurf_model_calibrate(smurf_model *model, const smurf_dat
 /* ---- Evaluation of other laws ---------------------------------------------------------------------------- */
 
 /* Evaluates laws that need no training: the true law of a simulation, in the row of the model, for data whose sequences
-   are whole from time 0 on (an unknown start is taken as 0); and the naive laws alone. */
+   are whole from time 0 on (an unknown start is taken as 0); and the naive laws alone. Samplers that take steps need a
+   model: naming one here is an SMURF_ERROR_ARGUMENT. */
 SMURF_API smurf_status smurf_evaluate_process(smurf_evaluation **out, const smurf_process *process,
                                               const smurf_data *data, const smurf_data *train,
                                               const smurf_eval_config *config, smurf_error *err);
