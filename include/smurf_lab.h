@@ -78,7 +78,8 @@ typedef struct smurf_summary {
 SMURF_API smurf_status smurf_data_summarise_sized(smurf_summary *out, size_t size, const smurf_data *data,
                                                   const smurf_data *train, smurf_error *err);
 #define smurf_data_summarise(out, data, train, err) smurf_data_summarise_sized(out, sizeof *(out), data, train, err)
-SMURF_API void smurf_summary_release(smurf_summary *summary);
+SMURF_API void smurf_summary_release_sized(smurf_summary *summary, size_t size);
+#define smurf_summary_release(summary) smurf_summary_release_sized((summary), sizeof *(summary))
 
 /* ---- Time scales ----------------------------------------------------------------------------------------- */
 
