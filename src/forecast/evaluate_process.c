@@ -13,15 +13,16 @@ static smurf_status check_sequence(const smurf_sequence *s, uint32_t types, smur
 {
     double before = 0;
     if (!isnan(s->start) && (double)s->origin + s->start != 0)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
-                          "the law of a process needs the whole history from time 0, but a sequence is observed from "
-                          "%g on",
-                          (double)s->origin + s->start);
+        return smurf_fail(
+            err, SMURF_ERROR_ARGUMENT,
+            "the law of a process needs the whole history from time 0, but a sequence is observed from %g "
+            "on",
+            (double)s->origin + s->start);
     for (size_t i = 0; i < s->length; i++) {
         double time = (double)s->origin + s->time[i];
         if (!(time >= before))
             return smurf_fail(err, SMURF_ERROR_ARGUMENT,
-                              "an event is at time %g: a process starts at time 0 and goes forward", time);
+                              "an event is at time %g: times must start at 0 or later and not decrease", time);
         if (s->type[i] >= types)
             return smurf_fail(err, SMURF_ERROR_ARGUMENT, "an event is of type %u, but the process has %u types",
                               (unsigned)s->type[i], (unsigned)types);
@@ -67,7 +68,7 @@ smurf_status smurf_evaluate_naive(smurf_evaluation **out, const smurf_data *data
 {
     *out = NULL;
     smurf_eval_config c;
-    if (!train) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "the naive laws come from train: there is none");
+    if (!train) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "the naive laws need train data");
     struct evaluation_plan plan = {.test = data, .tick = smurf_data_tick(train)};
     smurf_status status = take_config(&c, given, err);
     return status ? status : smurf_evaluate_plan(out, &plan, train, &c, err);
