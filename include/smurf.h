@@ -404,6 +404,7 @@ typedef struct smurf_question {
 SMURF_API void smurf_question_init_sized(smurf_question *question, size_t size);
 #define smurf_question_init(question) smurf_question_init_sized((question), sizeof *(question))
 
+/* Fixed. */
 typedef struct smurf_interval {
     double low, high;
 } smurf_interval;

@@ -158,8 +158,7 @@ smurf_status smurf_json_parse(json_t **out, const char *text, smurf_error *err)
 
 static smurf_status broken(const char *file, const char *what, smurf_error *err)
 {
-    return smurf_fail_at(err, file, 0,
-                         "the text 'smurf' has no valid '%s': this is no model of smurf, or a damaged one", what);
+    return smurf_fail_at(err, file, 0, "its metadata has no valid '%s': not a smurf model, or damaged", what);
 }
 
 static bool scale_from_json(smurf_scale *out, smurf_scale_kind kind, const json_t *json)
@@ -242,7 +241,7 @@ void smurf_model_shape(smurf_model *m)
 static smurf_status read_json(smurf_model *m, const json_t *json, const char *file, smurf_error *err)
 {
     if (json_integer_value(json_object_get(json, "format")) != FORMAT_VERSION)
-        return smurf_fail_at(err, file, 0, "format %lld of models is not known to this version of smurf (%d is)",
+        return smurf_fail_at(err, file, 0, "model format %lld is not supported by this version of smurf (%d is)",
                              (long long)json_integer_value(json_object_get(json, "format")), FORMAT_VERSION);
     smurf_status status = settings_from_json(&m->config, json_object_get(json, "settings"), file, err);
     if (status) return status;
@@ -376,7 +375,7 @@ smurf_status smurf_model_fetch(const struct model *model, const struct tensor_fi
         if (!all_finite(data, p->size))
             return smurf_fail_at(
                 err, file->name, 0,
-                "tensor '%s' holds a value that is not finite (the file is damaged: copy or train it again)", name);
+                "tensor '%s' has a value that is not finite: the file is damaged (copy it again, or retrain)", name);
         if (slab) memcpy(slab + p->at, data, p->size * sizeof *slab);
     }
     return SMURF_OK;
@@ -429,8 +428,7 @@ smurf_status smurf_model_open(smurf_model **out, const struct tensor_file *file,
     json_t *json = NULL;
     smurf_status status = smurf_json_parse(&json, text, err);
     if (status) return status;
-    if (!json)
-        return smurf_fail_at(err, file->name, 0, "there is no text 'smurf' of JSON in it: this is no model of smurf");
+    if (!json) return smurf_fail_at(err, file->name, 0, "not a smurf model: it has no JSON metadata 'smurf'");
     status = smurf_model_from_json(out, json, file->name, err);
     if (!status) status = smurf_model_fetch(&(*out)->model, file, "", NULL, err);
     if (!status) status = smurf_model_allocate(*out, err);

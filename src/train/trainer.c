@@ -141,7 +141,7 @@ static smurf_status make_frame(smurf_model **out, const smurf_settings *config, 
     if (!status) status = fit_view(m, train, err);
     if (!status && smurf_model_check(m))
         status = smurf_fail_at(err, train->source, 0,
-                               "its gaps are too long, too short or too unequal to fit '%s': change the unit of time",
+                               "its gaps are too long, too short or too different to fit '%s': change the unit of time",
                                smurf_model_check(m));
     if (!status) status = smurf_model_notes_fit(&m->notes, train, err);
     if (status) {
@@ -268,11 +268,11 @@ static smurf_status not_finite(const smurf_trainer *t, size_t index, smurf_error
     for (size_t i = first; i < last && shown < 8; i++, shown++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%zu", shown ? ", " : "", t->train.order[i]);
     if (last - first > shown) snprintf(list + used, sizeof list - used, " and %zu more", last - first - shown);
-    return smurf_fail(
-        err, SMURF_ERROR_INPUT,
-        "the loss or its gradient is not finite in epoch %zu, step %zu of it (sequences %s of train, counted from 0): "
-        "lower the rate, clip the gradient, or look at those sequences%s",
-        t->at.epoch + 1, index + 1, list, what_is_kept(t));
+    return smurf_fail(err, SMURF_ERROR_INPUT,
+                      "the loss or its gradient is not finite in epoch %zu, step %zu (sequences %s of train, counted "
+                      "from 0): lower the "
+                      "rate, clip the gradient, or check these sequences%s",
+                      t->at.epoch + 1, index + 1, list, what_is_kept(t));
 }
 
 /* Text for progress: "epoch 3 of 30  loss 2.481  31.2k events/s". */
@@ -326,7 +326,7 @@ smurf_status smurf_trainer_step(smurf_trainer *t, double *loss, int *last, smurf
 {
     double start = now();
     if (t->at.next == smurf_feed_batches(&t->train))
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "the steps of epoch %zu are done: smurf_trainer_epoch ends it",
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "all steps of epoch %zu are done: call smurf_trainer_epoch",
                           t->at.epoch + 1);
     if (t->at.next == 0) smurf_feed_shuffle(&t->train, t->frame->config.seed, t->at.epoch + 1);
     struct batch batch = smurf_feed_fill(&t->train, t->at.next, &t->room);
