@@ -23,7 +23,7 @@
 #ifndef SMURF_DATA_TIME_FORMAT_H
 #define SMURF_DATA_TIME_FORMAT_H
 
-#include "data/number.h"
+#include "data/calendar.h"
 #include "data/time_zone.h"
 
 enum { TIME_OPS = 40, TIME_TEXT = 64, TIME_NOTE = 160, TIME_CANDIDATES = 40 };
@@ -31,12 +31,23 @@ enum { TIME_OPS = 40, TIME_TEXT = 64, TIME_NOTE = 160, TIME_CANDIDATES = 40 };
 /* What a format reads. A column with a date and no clock can be joined with a column with a clock and no date. */
 enum time_parts { TIME_YEAR = 1, TIME_DATE = 2, TIME_CLOCK = 4, TIME_OFFSET = 8, TIME_NUMBER = 16 };
 
+enum time_kind {
+    TIME_PATTERN,
+    TIME_PLAIN,
+    TIME_EPOCH_S,
+    TIME_EPOCH_MS,
+    TIME_EPOCH_US,
+    TIME_EPOCH_NS,
+    TIME_ISO,
+    TIME_EXCEL
+};
+
 /* Plain data; may be copied. */
 struct time_format {
     char text[TIME_TEXT];
     unsigned parts; /* enum time_parts */
-    int kind;
-    int year; /* of the first cell, if the pattern has none */
+    int kind;       /* enum time_kind */
+    int year;       /* of the first cell, if the pattern has none */
     struct time_op {
         unsigned char code, argument;
     } op[TIME_OPS];
@@ -47,6 +58,21 @@ smurf_status smurf_time_format_parse(struct time_format *out, const char *text, 
 /* "day first" or "month first" for patterns with a numeric day and month before the year, otherwise "". */
 const char *smurf_time_format_order(const struct time_format *format);
 
+/* The parts of one cell, as a pattern found them. */
+struct time_cell {
+    struct calendar_time time; /* fraction and zoned; seconds by smurf_time_cell_seconds */
+    int64_t epoch;
+    int year, month, day, day_of_year, hour, minute, second, half, east;
+    unsigned found;    /* which of them */
+    char separator[3]; /* before the clock */
+    char colon;
+};
+
+/* Scans a cell by a pattern alone, without a zone. */
+bool smurf_time_cell_scan(struct time_cell *out, const struct time_format *format, const char *text, size_t n);
+/* Seconds since 1970; local time unless an offset was found. False if there is no such time. */
+bool smurf_time_cell_seconds(struct time_cell *cell);
+
 /* What the cells seen so far allow. Plain data, nothing allocated. */
 struct time_guess {
     uint64_t cells;  /* that are not empty */
@@ -54,12 +80,13 @@ struct time_guess {
     char sample[32]; /* the first cell that two candidates read differently */
     struct time_tally {
         uint32_t read, back; /* cells read; those before the previous one */
-        int64_t first, last; /* seconds */
+        uint32_t iso;        /* cells that only ISO-8601 reads */
+        int64_t last;        /* seconds */
         double way;          /* sum of the absolute gaps */
-        char separator[3];   /* between date and clock, of the first cell with a clock */
+        unsigned found;      /* parts found in any cell */
+        char separator[3];   /* between date and clock, in the first cell with a clock */
         char colon;
-        unsigned char clock; /* parts of the clock seen */
-        int year, leap_year; /* without a year: current year, and the first with a February 29; 0: none */
+        int year, month, leap_year; /* without a year: of the last cell; the year of the first February 29, or 0 */
     } tally[TIME_CANDIDATES];
 };
 
