@@ -1,7 +1,7 @@
 /* calendar.c - see calendar.h. */
 #include "data/calendar.h"
 
-#include <strings.h>
+#include <string.h>
 
 __extension__ typedef unsigned __int128 wide;
 __extension__ typedef __int128 signed_wide;
@@ -59,7 +59,7 @@ const char *smurf_calendar_scan_offset(const char *p, const char *end, struct ca
     while (p < end && *p == ' ') p++;
     if (p >= end) return start;
     out->zoned = true;
-    if (end - p >= 3 && (strncasecmp(p, "UTC", 3) == 0 || strncasecmp(p, "GMT", 3) == 0)) {
+    if (end - p >= 3 && (memcmp(p, "UTC", 3) == 0 || memcmp(p, "GMT", 3) == 0)) {
         p += 3;
         if (p == end || (*p != '+' && *p != '-')) return p;
     } else if (*p == 'Z' || *p == 'z') {

@@ -6,7 +6,6 @@
 #include "data/time_op.h"
 
 #include <string.h>
-#include <strings.h>
 
 static bool is_digit(char c)
 {
@@ -188,7 +187,7 @@ static const char *scan_name(const char *p, const char *end, const char *const *
 {
     if (end - p < 3) return NULL;
     for (int i = 0; i < count; i++) {
-        if (strncasecmp(p, names[i], 3) != 0) continue;
+        if ((p[0] | 32) != names[i][0] || (p[1] | 32) != names[i][1] || (p[2] | 32) != names[i][2]) continue;
         size_t n = 3;
         while (p + n < end && names[i][n] && (p[n] | 32) == names[i][n]) n++;
         if (p + n < end && is_letter(p[n])) return NULL;
