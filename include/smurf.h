@@ -168,6 +168,7 @@ typedef struct smurf_read_config {
     int types_are_words;     /* 1: numbers in the type column are names, not indices */
     smurf_progress_fn *progress;
     void *progress_context;
+    size_t rare; /* types with fewer events become one type, "other", if there are more than 1000; 0: none. Default 5 */
 } smurf_read_config;
 
 SMURF_API void smurf_read_config_init_sized(smurf_read_config *config, size_t size);

@@ -92,7 +92,12 @@ uint64_t smurf_data_fingerprint(const smurf_data *data)
 
 int smurf_model_trained_on(const smurf_model *model, const smurf_data *data)
 {
-    return model->fingerprint == smurf_data_fingerprint(data);
+    if (model->fingerprint == smurf_data_fingerprint(data)) return 1;
+    smurf_data *known; /* numbered as in training */
+    if (smurf_model_match(model, data, &known, NULL)) return 0;
+    bool same = model->fingerprint == smurf_data_fingerprint(known);
+    smurf_data_free(known);
+    return same;
 }
 
 /* ---- To JSON --------------------------------------------------------------------------------- */
