@@ -71,6 +71,11 @@ const smurf_calibration *smurf_model_calibration(const smurf_model *model)
     return &model->notes.calibration;
 }
 
+const char *smurf_model_split(const smurf_model *model)
+{
+    return model->notes.split;
+}
+
 static uint64_t bits_of(double x)
 {
     uint64_t bits;
@@ -326,7 +331,9 @@ smurf_status smurf_model_copy(smurf_model **out, const smurf_model *from, smurf_
     m->slab = from->slab ? copy_array(from->slab, from->model.params.total, sizeof *m->slab) : NULL;
     m->notes.history = copy_array(from->notes.history, from->notes.epochs, sizeof *m->notes.history);
     m->notes.conformal = copy_array(from->notes.conformal, from->notes.calibration.conformal, sizeof(double));
-    if (copy_names(m, from) && m->unit && (m->slab || !from->slab) && m->notes.history && m->notes.conformal)
+    m->notes.split = from->notes.split ? strdup(from->notes.split) : NULL;
+    if (copy_names(m, from) && m->unit && (m->slab || !from->slab) && m->notes.history && m->notes.conformal &&
+        (m->notes.split || !from->notes.split))
         return SMURF_OK;
     smurf_model_free(m);
     *out = NULL;

@@ -92,7 +92,7 @@ static smurf_status windowed(const smurf_settings *c, smurf_data **own, const sm
 {
     if (!c->context) return SMURF_OK;
     smurf_data *cut;
-    smurf_status status = smurf_data_window(&cut, *seen, smurf_window_events(c->context), c->context, err);
+    smurf_status status = smurf_data_window(&cut, *seen, smurf_window_events(c), c->context, err);
     if (status) return status;
     smurf_data_free(*own);
     *own = cut;
