@@ -27,6 +27,11 @@ void dataset_read_config(smurf_read_config *config, const struct dataset_options
     if (o->types && strcmp(o->types, "words") != 0)
         usage_error("--types takes 'words', not '%s' (--type names the column)", o->types);
     config->types_are_words = o->types != NULL;
+    if (o->rare) {
+        char *end;
+        config->rare = strtoul(o->rare, &end, 10);
+        if (*o->rare < '0' || *o->rare > '9' || *end) usage_error("--rare takes a number of events, not '%s'", o->rare);
+    }
     config->progress = terminal_progress;
 }
 

@@ -10,7 +10,7 @@
 #include "smurf_lab.h"
 
 struct dataset_options {
-    const char *sequence, *time, *type, *types, *events, *key, *unit, *from;
+    const char *sequence, *time, *type, *types, *events, *key, *unit, *from, *rare;
     int sort;
     const char *split, *split_at, *dither;
     size_t window, history; /* history: NOT_GIVEN by default */
@@ -30,7 +30,8 @@ enum { DEFAULT_HISTORY = 64 };
         {0, "key", OPTION_TEXT, &(o).key, "NAME", "pickle or JSON: which list of sequences, such as train"},           \
         {0, "unit", OPTION_TEXT, &(o).unit, "NAME", "unit of time, such as s, min or days"},                           \
         {0, "from", OPTION_FORMAT, &(o).from, "FORMAT", " (default: detected)"},                                     \
-        {0, "sort", OPTION_FLAG, &(o).sort, NULL, "sort events that are out of order instead of failing"}
+        {0, "sort", OPTION_FLAG, &(o).sort, NULL, "sort events that are out of order instead of failing"},  \
+        {0, "rare", OPTION_TEXT, &(o).rare, "N", "with more than 1000 types, those with fewer than N events become 'other' (default: 5)"}
 #define DATASET_CUT_OPTIONS(o)                                                                                         \
     {0, "split", OPTION_TEXT, &(o).split, "8:1:1", "split sequences at random into train, dev and test (one sequence: by time)"}, \
         {0, "split-at", OPTION_TEXT, &(o).split_at, "TIME[,TIME]", "split by time into train, (dev,) test; earlier events become history"}, \

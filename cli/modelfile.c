@@ -42,6 +42,7 @@ int modelfile_match(const smurf_model *model, smurf_data **data)
 void modelfile_types(const smurf_model *model, struct dataset_options *options)
 {
     if (smurf_model_type_name(model, 0) && !options->types) options->types = "words";
+    options->rare = "0"; /* the model says which types it knows */
 }
 
 int modelfile_read(const smurf_model *model, smurf_split *split, smurf_data **part, const char *path,

@@ -61,7 +61,8 @@ extern "C" {
 /* Version of the library in use, such as "0.1.0". */
 SMURF_API const char *smurf_version(void);
 
-/* What was built in, such as "openblas zlib cairo openmp": words separated by spaces. */
+/* The kernels of matrix products that this processor runs and what was built in, such as "avx512 zlib cairo openmp":
+   words separated by spaces. */
 SMURF_API const char *smurf_features(void);
 
 /* Frees memory that a function of the library returned as plain bytes. NULL is fine. */
@@ -168,6 +169,7 @@ typedef struct smurf_read_config {
     int types_are_words;     /* 1: numbers in the type column are names, not indices */
     smurf_progress_fn *progress;
     void *progress_context;
+    size_t rare; /* types with fewer events become one type, "other", if there are more than 1000; 0: none. Default 5 */
 } smurf_read_config;
 
 SMURF_API void smurf_read_config_init_sized(smurf_read_config *config, size_t size);
@@ -407,6 +409,7 @@ typedef struct smurf_question {
 SMURF_API void smurf_question_init_sized(smurf_question *question, size_t size);
 #define smurf_question_init(question) smurf_question_init_sized((question), sizeof *(question))
 
+/* Fixed. */
 typedef struct smurf_interval {
     double low, high;
 } smurf_interval;

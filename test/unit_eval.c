@@ -502,8 +502,7 @@ static void progress_and_errors(void **state)
     struct markov markov;
     plan.test = empty;
     assert_int_equal(smurf_evaluation_run(&e, &plan, &err), SMURF_ERROR_INPUT);
-    assert_string_equal(err.message,
-                        "'nothing.csv' has no gaps to evaluate on: give sequences with two events or more");
+    assert_string_equal(err.message, "'nothing.csv' has no gaps to score: it needs sequences of two events or more");
     assert_int_equal(smurf_naive_new(&naive, empty, &err), SMURF_ERROR_INPUT);
     assert_true(!naive && strstr(err.message, "'nothing.csv' has no gaps"));
     assert_int_equal(smurf_markov_init(&markov, empty, &err), SMURF_ERROR_INPUT);

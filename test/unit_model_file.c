@@ -129,7 +129,7 @@ static void test_wrong_values(void **state)
     static const struct {
         const char *name, *value, *says;
     } cases[] = {
-        {"colour", "red", "there is no setting 'colour'"},
+        {"colour", "red", "unknown setting 'colour'"},
         {"width", "1", "width '1' is not a whole number from 2 to 4096"},
         {"width", "4098", "width '4098' is not a whole number from 2 to 4096"},
         {"width", "8.5", "width '8.5' is not a whole number from 2 to 4096"},
@@ -182,15 +182,15 @@ static void test_check(void **state)
     smurf_settings_init(&c);
     check_says(&c, NULL);
     c = small_config("width=7");
-    check_says(&c, "width 7 must be even");
+    check_says(&c, "width is 7: give an even number");
     c = small_config("objective=mle head=score");
-    check_says(&c, "objective mle needs an intensity: leave out head=score");
+    check_says(&c, "objective mle needs an intensity: omit head=score");
     c = small_config("objective=dsm noise=multiplicative scale=log");
     check_says(&c, "multiplicative noise needs gaps above 0: use scale none or mean (log time has additive noise)");
     c = small_config("objective=dsm noise=multiplicative scale=mean");
     check_says(&c, NULL);
     c = small_config("rate=0");
-    check_says(&c, "rate must be above 0");
+    check_says(&c, "rate is 0: give a number above 0");
     /* What was set by field */
     c = small_config("");
     c.relu = 2;
@@ -286,8 +286,7 @@ static void test_unknown_presets(void **state)
         char says[256];
         assert_int_equal(smurf_settings_preset(&c, names[i], NULL, &err), SMURF_ERROR_ARGUMENT);
         snprintf(says, sizeof says,
-                 "there is no preset '%s': choose default, the name of another model, or paper- or program- with ",
-                 names[i]);
+                 "unknown preset '%s': use default, the name of a model, or paper- or program- followed by ", names[i]);
         assert_memory_equal(err.message, says, strlen(says));
         assert_memory_equal(&c, &before, sizeof c);
     }
@@ -600,14 +599,14 @@ static void test_load_believes_nothing(void **state)
     static const struct {
         const char *from, *to, *says;
     } cases[] = {
-        {"{", "", "no text 'smurf' of JSON"},
-        {"\"format\":1", "\"format\":2", "format 2 of models is not known"},
-        {"\"format\":1", "\"x\":1", "format 0 of models is not known"},
+        {"{", "", "not a smurf model: it has no JSON metadata 'smurf'"},
+        {"\"format\":1", "\"format\":2", "model format 2 is not supported"},
+        {"\"format\":1", "\"x\":1", "model format 0 is not supported"},
         {"\"settings\":{", "\"settings\":0,\"x\":{", "no valid 'settings'"},
         {"\"width\":\"8\"", "\"width\":8", "no valid 'width'"},
-        {"\"width\":\"8\"", "\"width\":\"9\"", "width 9 must be even"},
+        {"\"width\":\"8\"", "\"width\":\"9\"", "width is 9: give an even number"},
         {"\"width\":\"8\"", "\"width\":\"4096\"", "is needed"},
-        {"\"width\":\"8\"", "\"colour\":\"8\"", "there is no setting 'colour'"},
+        {"\"width\":\"8\"", "\"colour\":\"8\"", "unknown setting 'colour'"},
         {"\"layers\":\"2\"", "\"layers\":\"24\"", "there is no tensor 'layer.2.query'"},
         {"\"layers\":\"2\"", "\"layers\":\"999999\"", "layers '999999' is not a whole number from 1 to 24"},
         {"\"inner\":\"6\"", "\"inner\":\"65536\"", "is needed"},
@@ -647,7 +646,7 @@ static void test_load_believes_nothing(void **state)
     smurf_tensors_close(&file);
     model->slab[smurf_offsets(&model->model)->head.type_c] = NAN;
     save(model, "m.safetensors");
-    load_says(in_folder("m.safetensors"), SMURF_ERROR_INPUT, "tensor 'type.bias' holds a value that is not finite");
+    load_says(in_folder("m.safetensors"), SMURF_ERROR_INPUT, "tensor 'type.bias' has a value that is not finite");
     load_says(in_folder("none.safetensors"), SMURF_ERROR_IO, "cannot open");
     load_says("/dev/null", SMURF_ERROR_INPUT, "ends after 0 bytes");
     assert_int_equal(truncate(in_folder("again.safetensors"), 2000), 0);

@@ -240,6 +240,10 @@ static void take_names(struct reader *r)
     while (smurf_json_more(&r->json, ']', &first) && smurf_json_string(&r->json, &at, &n)) {
         uint32_t number = smurf_names_intern(&b->vocabulary, r->json.scratch + at, n);
         r->json.used = used;
+        if (number == NAMES_FULL) {
+            check(r, smurf_fail_memory(r->json.err));
+            return;
+        }
         if (number != k++) {
             smurf_json_fail(&r->json, "type_names must be distinct, and the same wherever they are given");
             return;

@@ -8,6 +8,7 @@
 #include "data/builder.h"
 #include "data/format.h"
 #include "data/number.h"
+#include "data/rare.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -148,21 +149,23 @@ static smurf_status adopt_types(smurf_data *data, const smurf_data *from, smurf_
     return SMURF_OK;
 }
 
-smurf_status smurf_split_read(smurf_split *out, const char *directory, const smurf_read_config *config,
-                              smurf_error *err)
+smurf_status smurf_split_read(smurf_split *out, const char *directory, const smurf_read_config *given, smurf_error *err)
 {
     *out = (smurf_split){0};
+    smurf_read_config config;
     char *path[PARTS] = {0};
     smurf_data **part[PARTS] = {&out->train, &out->dev, &out->test};
     const smurf_data *known = NULL;
-    smurf_status status = find_parts(directory, path, err);
+    smurf_status status = smurf_format_read_config(&config, given, err);
+    if (!status) status = find_parts(directory, path, err);
     for (int i = 0; i < PARTS && !status; i++) {
         if (!path[i]) continue;
-        status = smurf_format_read_path(part[i], path[i], known, config, err);
+        status = smurf_format_read_path(part[i], path[i], known, &config, err);
         if (!status) status = check_clock(out->train, *part[i], err);
         if (!status && (!known || known->types < (*part[i])->types || (*part[i])->type_name)) known = *part[i];
     }
     for (int i = 0; i < PARTS && !status; i++) status = adopt_types(*part[i], known, err);
+    if (!status) status = smurf_rare_merge((smurf_data *[]){out->train, out->dev, out->test}, PARTS, config.rare, err);
     for (int i = 0; i < PARTS; i++) free(path[i]);
     if (status) smurf_split_release(out);
     return status;

@@ -254,8 +254,8 @@ smurf_status smurf_naive_new(struct naive **out, const smurf_data *train, smurf_
     *out = NULL;
     size_t n = smurf_data_gaps(train);
     if (n == 0)
-        return smurf_fail(err, SMURF_ERROR_INPUT,
-                          "'%s' has no gaps: naive laws need sequences of two events or more to fit on", train->source);
+        return smurf_fail(err, SMURF_ERROR_INPUT, "'%s' has no gaps: it needs sequences of two events or more",
+                          train->source);
     struct naive *naive = calloc(1, sizeof *naive);
     if (!naive) return smurf_fail_memory(err);
     smurf_status status = fit(naive, train, n, err);

@@ -16,7 +16,6 @@
 #include "base/threads.h"
 #include "data/data.h"
 #include "eval/pieces.h"
-#include "op/serial.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -84,7 +83,6 @@ static smurf_status pass(struct work *w, int mapped, smurf_error *err)
     struct pieces pieces;
     if (!smurf_pieces_init(&pieces, &p, w->data)) return smurf_fail_memory(err);
     atomic_size_t left = pieces.count;
-    smurf_serial_enter();
 #pragma omp parallel num_threads(w->threads)
     {
         void *workspace = p.class->workspace_new(p.self, longest, w->stop);
@@ -101,7 +99,6 @@ static smurf_status pass(struct work *w, int mapped, smurf_error *err)
         smurf_stop_linger(w->stop, &left);
         p.class->workspace_free(workspace);
     }
-    smurf_serial_leave();
     free(pieces.piece);
     if (w->failed) return smurf_fail_memory(err);
     return w->stop->asked ? smurf_stop_fail(w->stop, err) : SMURF_OK;
@@ -288,7 +285,6 @@ smurf_status smurf_model_calibrate(smurf_model *model, const smurf_data *data, c
     double *room = NULL;
     smurf_status status = check(model, data, err);
     if (!status) status = check(model, train, err);
-    if (!status) status = smurf_blas_check(w.threads, err);
     if (!status) status = begin(&w, 1, err);
     if (!status && !(room = malloc((w.offset[data->sequences] + 1) * sizeof *room))) status = smurf_fail_memory(err);
     if (!status) status = calibrate(model, &w, train, recalibrate, room, err);

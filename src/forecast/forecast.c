@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "law/conformal.h"
-#include "op/serial.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -215,9 +214,7 @@ smurf_status smurf_forecast_append(smurf_forecast *f, double time, uint32_t type
 {
     smurf_status status = check_event(f, time, type, err);
     if (status) return status;
-    smurf_serial_enter();
     status = smurf_forecast_push(f, time, type, err);
-    smurf_serial_leave();
     return status;
 }
 
@@ -242,9 +239,7 @@ smurf_status smurf_forecast_read(smurf_forecast *f, const smurf_sequence *s, siz
         memcpy(f->time, s->time + start, n * sizeof *f->time);
         memcpy(f->type, s->type + start, n * sizeof *f->type);
     }
-    smurf_serial_enter();
     status = fill(f, s->time + start, s->type + start, n, err);
-    smurf_serial_leave();
     if (status) return status;
     f->start = start;
     f->events = events;
@@ -390,9 +385,7 @@ smurf_status smurf_forecast_types(smurf_forecast *f, double *share, smurf_error 
     smurf_status status = smurf_forecast_check(f, err);
     if (status) return status;
     struct dist dist = smurf_forecast_dist(f);
-    smurf_serial_enter();
     type_shares(f, &dist, share);
-    smurf_serial_leave();
     return check_answer(f, share, f->model->types, "probability of a type", err);
 }
 
@@ -405,9 +398,7 @@ smurf_status smurf_forecast_types_at(smurf_forecast *f, double gap, double *shar
     }
     smurf_status status = smurf_forecast_check(f, err);
     if (status) return status;
-    smurf_serial_enter();
     smurf_law_workspace_types(&f->workspace, &gap, share, 1);
-    smurf_serial_leave();
     return check_answer(f, share, f->model->types, "probability of a type", err);
 }
 

@@ -180,9 +180,8 @@ smurf_status smurf_settings_preset(smurf_settings *config, const char *name, con
     if (!known)
         return smurf_fail(
             err, SMURF_ERROR_ARGUMENT,
-            "there is no preset '%s': choose default, the name of another model, or paper- or program- with "
-            "stackoverflow, retweet, mimic or "
-            "financial",
+            "unknown preset '%s': use default, the name of a model, or paper- or program- followed by stackoverflow, "
+            "retweet, mimic or financial",
             name);
     *config = c;
     return SMURF_OK;

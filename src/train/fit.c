@@ -33,8 +33,7 @@ void smurf_fit_config_init_sized(smurf_fit_config *config, size_t size)
 
 static smurf_status check(const struct fit *f, smurf_error *err)
 {
-    if (f->c.resume && !f->c.resume_path)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "a run is resumed from a file: set resume_path");
+    if (f->c.resume && !f->c.resume_path) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "resume needs resume_path");
     return SMURF_OK;
 }
 
