@@ -1,6 +1,7 @@
 /* sample.c - smurf sample: samples futures many events ahead and shows quantiles of event times and counts, or the
    paths themselves. */
 #include "commands.h"
+#include "duration.h"
 #include "json_out.h"
 #include "modelfile.h"
 #include "show_forecast.h"
@@ -14,9 +15,9 @@
 
 struct sample_options {
     struct dataset_options data;
-    const char *part, *levels, *format;
+    const char *part, *levels, *format, *until_text, *silence_text;
     size_t paths, events, history;
-    double until;
+    double until, silence; /* until: NaN, not given */
     int raw, show_paths;
 };
 
@@ -187,6 +188,7 @@ static int sample_sequence(struct session *s, smurf_forecast *f, const smurf_seq
     config.threads = common_threads();
     config.progress = terminal_progress;
     smurf_status status = smurf_forecast_read(f, seq, seq->length, &err);
+    if (!status) status = smurf_forecast_silence(f, s->o->silence, &err);
     if (!status) status = smurf_forecast_futures(f, &config, &futures, &err);
     terminal_clear();
     if (status) {
@@ -238,7 +240,8 @@ int command_sample(int argc, char **argv)
                                .events = NOT_GIVEN};
     /* clang-format off */
     const struct option options[] = {
-        {0, "until", OPTION_NUMBER, &o.until, "TIME", "look ahead until TIME after the last event, in the data's unit"},
+        {0, "until", OPTION_TEXT, &o.until_text, "TIME", "look ahead until TIME after the last event, such as 2d; without a unit, in the data's"},
+        {0, "silence", OPTION_TEXT, &o.silence_text, "TIME", "no event has occurred for TIME, such as 3h, after the last one"},
         {0, "count", OPTION_COUNT, &o.events, "N", "maximum events per future (default: 5, or no limit with --until)"},
         {0, "paths", OPTION_COUNT, &o.paths, "N", "futures per sequence (default: 200)"},
         {0, "quantiles", OPTION_TEXT, &o.levels, "LEVELS", "comma-separated (default: 0.05,0.25,0.5,0.75,0.95)"},
@@ -269,15 +272,18 @@ int command_sample(int argc, char **argv)
     parse_options(&usage, argc, argv);
     struct session s = {.o = &o, .format = show_format_named(o.format)};
     s.levels = parse_numbers("quantiles", o.levels, 0, 1, s.level, LEVELS_MOST);
-    if (o.until <= 0) usage_error("--until takes a time above 0, counted from the last event");
     if (o.paths == 0 || o.paths > PATHS_MOST) usage_error("--paths takes a number from 1 to %d", PATHS_MOST);
-    if (o.events == NOT_GIVEN) o.events = o.until > 0 ? 0 : 5;
-    if (o.events == 0 && !(o.until > 0)) usage_error("futures need an end: --until TIME or --count N");
+    if (o.events == NOT_GIVEN) o.events = o.until_text ? 0 : 5;
+    if (o.events == 0 && !o.until_text) usage_error("futures need an end: --until TIME or --count N");
     smurf_model *model;
     smurf_split split = {0};
     int status = modelfile_open(&model, argv);
     if (status) return status;
     s.model = model;
+    if (o.until_text) o.until = parse_duration("until", o.until_text, model);
+    if (o.until <= 0) usage_error("--until takes a time above 0, counted from the last event");
+    if (o.silence_text) o.silence = parse_duration("silence", o.silence_text, model);
+    if (o.silence >= o.until) usage_error("--until counts from the last event and must be later than --silence");
     s.room = calloc(o.paths, sizeof *s.room);
     if (!s.room) out_of_memory();
     smurf_data *data;

@@ -4,7 +4,7 @@
 #ifndef SHOW_FORECAST_H
 #define SHOW_FORECAST_H
 
-#include "smurf_lab.h"
+#include "duration.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,6 +17,7 @@ struct question {
     const smurf_model *model;
     smurf_question ask; /* level and within point to the arrays below */
     double level[LEVELS_MOST], horizon[HORIZONS_MOST];
+    char within_label[HORIZONS_MOST][DURATION_LABEL]; /* the horizons as given */
     enum show_format format;
     const char *now; /* as given; NULL: from the last event */
     smurf_moment now_moment;

@@ -311,7 +311,7 @@ SMURF_API void smurf_fit_config_init_sized(smurf_fit_config *config, size_t size
 SMURF_API smurf_status smurf_fit(smurf_model **out, const smurf_settings *settings, const smurf_data *train,
                                  const smurf_data *dev, const smurf_fit_config *config, smurf_error *err);
 
-/* ---- Moments --------------------------------------------------------------------------------------------- */
+/* ---- Moments and durations ------------------------------------------------------------------------------- */
 
 /* A moment on the user's clock, exact: whole + fraction, 0 <= fraction < 1. Fixed. */
 typedef struct smurf_moment {
@@ -325,6 +325,18 @@ SMURF_API smurf_status smurf_moment_parse(smurf_moment *out, const char *text, s
 SMURF_API int smurf_moment_after(smurf_moment *out, smurf_moment from, double gap);
 /* to - from. */
 SMURF_API double smurf_moment_gap(smurf_moment from, smurf_moment to);
+
+/* A duration for people: "3.4 min", "160 ms", "30 d". gap is in `unit`, such as that of
+   smurf_data_unit. If that is none of ns, us, ms, s, min, h, d, w and y, or a word such as "minutes", it is shown in
+   `unit`. Returns out. */
+enum { SMURF_DURATION_TEXT = 64 };
+SMURF_API const char *smurf_duration_text(char out[SMURF_DURATION_TEXT], double gap, const char *unit);
+/* The unit in which that text is, and in *size how many of `unit` it holds: for columns with one unit. unit and 1 where
+   `unit` is not known. */
+SMURF_API const char *smurf_duration_unit(double gap, const char *unit, double *size);
+/* Parses "90s", "1.5h", "1h30m", "2d" into `unit`. A plain number is in `unit`. An error if text names a unit and
+   `unit` is not known. */
+SMURF_API smurf_status smurf_duration_parse(double *out, const char *text, const char *unit, smurf_error *err);
 
 /* ---- Forecasts ------------------------------------------------------------------------------------------- */
 

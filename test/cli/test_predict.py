@@ -13,18 +13,7 @@ import time
 import unittest
 
 import common
-from models import ModelCase, table
-
-
-def calendar(sequences, events=12, seed=1):
-    """The table above, an hour a unit of time, as dates."""
-    lines = table(sequences, events, ("login", "logout"), seed).splitlines()
-    start = datetime.datetime(2024, 1, 31)
-    out = [lines[0]]
-    for line in lines[1:]:
-        user, t, kind = line.split(",")
-        out.append("%s,%sZ,%s" % (user, (start + datetime.timedelta(hours=float(t))).isoformat(), kind))
-    return "\n".join(out) + "\n"
+from models import ModelCase, calendar, table
 
 
 class PredictCase(ModelCase):
