@@ -3,6 +3,7 @@
 
 #include "option.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,23 @@
 const char *model_unit(const smurf_model *model)
 {
     return smurf_model_is_calendar(model) ? "s" : smurf_model_unit(model);
+}
+
+bool unit_is_known(const char *unit)
+{
+    double size;
+    return smurf_duration_unit(1, unit, &size) != NULL;
+}
+
+const char *gap_text(char out[SMURF_DURATION_TEXT], double x, const char *unit)
+{
+    int before = x > 0 && isfinite(x) ? (int)floor(log10(x)) + 1 : 1; /* digits before the point */
+    if (!isfinite(x) || unit_is_known(unit)) return smurf_duration_text(out, x, unit);
+    if (x == 0 || (x >= 1e-3 && x < 1e9))
+        snprintf(out, SMURF_DURATION_TEXT, "%.*f", before < 4 ? 4 - before : 0, x);
+    else
+        snprintf(out, SMURF_DURATION_TEXT, "%.3g", x);
+    return out;
 }
 
 static int is_number(const char *text)

@@ -6,8 +6,16 @@
 
 #include "smurf_lab.h"
 
-/* The unit of the model's times; "": unknown. */
+#include <stdbool.h>
+
+/* The unit of the model's times; "": none was given. */
 const char *model_unit(const smurf_model *model);
+
+/* Whether durations in this unit can be shown in others: "s" or "days", not "" or "steps". */
+bool unit_is_known(const char *unit);
+/* A duration for a table, at most 10 columns wide: "3.4 min" if the unit is known, else four digits; "inf" or "-" if
+   not finite. */
+const char *gap_text(char out[SMURF_DURATION_TEXT], double x, const char *unit);
 
 /* Parses a duration, in the model's unit unless it names one. Otherwise a usage error naming the option. */
 double parse_duration(const char *option, const char *text, const smurf_model *model);

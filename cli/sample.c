@@ -58,8 +58,11 @@ static void header(struct session *s)
         puts(",mean");
         return;
     }
-    const char *unit = smurf_model_is_calendar(s->model) ? "s" : smurf_model_unit(s->model);
-    printf("%zu futures; times in %s after the last event\n", s->o->paths, unit[0] ? unit : "the data's unit");
+    const char *unit = model_unit(s->model);
+    if (unit_is_known(unit))
+        printf("%zu futures; times after the last event\n", s->o->paths);
+    else
+        printf("%zu futures; times in %s after the last event\n", s->o->paths, unit[0] ? unit : "the data's unit");
     printf("%-*s %*s", s->name_width, "sequence", WHAT_WIDTH + 1 + WHICH_WIDTH, "");
     for (size_t i = 0; i < s->levels; i++) printf(" %9.7g%%", 100 * s->level[i]);
     puts("       mean");
@@ -74,12 +77,14 @@ static void line(struct session *s, const char *sequence, const char *what, cons
     qsort(s->room, n, sizeof *s->room, smaller_first);
     header(s);
     if (s->format == SHOW_TABLE) {
-        char text[32];
+        char text[SMURF_DURATION_TEXT];
+        const char *unit = strcmp(what, "count") == 0 ? "" : model_unit(s->model);
         put_name(stdout, sequence, s->name_width);
         printf(" %s ", what);
         put_name(stdout, which, WHICH_WIDTH);
-        for (size_t i = 0; i < s->levels; i++) printf(" %10s", gap_text(text, quantile_of(s->room, n, s->level[i])));
-        printf(" %10s\n", gap_text(text, sum / (double)n));
+        for (size_t i = 0; i < s->levels; i++)
+            printf(" %10s", gap_text(text, quantile_of(s->room, n, s->level[i]), unit));
+        printf(" %10s\n", gap_text(text, sum / (double)n, unit));
         return;
     }
     if (s->format == SHOW_CSV) {

@@ -41,7 +41,5 @@ const char *sequence_text(char out[24], const smurf_sequence *sequence, size_t n
 void put_csv_text(FILE *out, const char *text);
 /* A CSV field: up to nine digits, "inf" or "-inf"; empty for NaN. */
 void put_csv_number(FILE *out, double x);
-/* A number for a table, at most 10 columns wide; "inf" or "-" if not finite. */
-const char *gap_text(char out[32], double x);
 
 #endif

@@ -331,8 +331,8 @@ SMURF_API double smurf_moment_gap(smurf_moment from, smurf_moment to);
    `unit`. Returns out. */
 enum { SMURF_DURATION_TEXT = 64 };
 SMURF_API const char *smurf_duration_text(char out[SMURF_DURATION_TEXT], double gap, const char *unit);
-/* The unit in which that text is, and in *size how many of `unit` it holds: for columns with one unit. unit and 1 where
-   `unit` is not known. */
+/* The unit of that text, and in *size its length in `unit`: for numbers that share a unit. NULL and 1 if `unit` is not
+   known. */
 SMURF_API const char *smurf_duration_unit(double gap, const char *unit, double *size);
 /* Parses "90s", "1.5h", "1h30m", "2d" into `unit`. A plain number is in `unit`. An error if text names a unit and
    `unit` is not known. */
@@ -550,6 +550,10 @@ SMURF_API double smurf_evaluation_mean_gap(const smurf_evaluation *evaluation);
    none. PNG needs libcairo2, which is loaded on demand. */
 SMURF_API smurf_status smurf_evaluation_report(const smurf_evaluation *evaluation, const char *path,
                                                const char *figures, smurf_error *err);
+
+/* Whether such figures can be written: an SMURF_ERROR_UNSUPPORTED if libcairo2 is needed and missing. To be told before
+   a long evaluation. */
+SMURF_API smurf_status smurf_figures_check(smurf_error *err);
 
 /* ==============================================================================================================
    2. More ways in and out

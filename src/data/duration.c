@@ -43,18 +43,23 @@ static double rounded(double x)
     return x < 9.95 ? rint(10 * x) / 10 : rint(x);
 }
 
+/* Whether seconds, or what is shown of them in units of `in`, fill `unit`. */
+static bool is_at_least(double seconds, double in, double unit)
+{
+    return fmax(seconds, rounded(seconds / in) * in) >= unit * (1 - 1e-9);
+}
+
 const char *smurf_duration_unit(double gap, const char *unit, double *size)
 {
     const struct unit *own = find(unit, strlen(unit));
     *size = 1;
-    if (!own || !isfinite(gap)) return unit;
+    if (!own) return NULL;
     const struct unit *best = own;
     double seconds = fabs(gap) * own->seconds;
-    if (seconds > 0) {
+    if (seconds > 0 && isfinite(seconds)) {
         best = &units[UNITS - 1];
         for (size_t i = UNITS; i-- > 0;) /* 59.9 s are 60 s, which is 1 min */
-            if (units[i].shown && rounded(seconds / best->seconds) * best->seconds >= units[i].seconds * (1 - 1e-9))
-                best = &units[i];
+            if (units[i].shown && is_at_least(seconds, best->seconds, units[i].seconds)) best = &units[i];
     }
     *size = best->seconds / own->seconds;
     return best->name[0];
@@ -72,14 +77,14 @@ const char *smurf_duration_text(char out[SMURF_DURATION_TEXT], double gap, const
 {
     double size;
     char number[NUMBER_TEXT];
-    const char *name = smurf_duration_unit(gap, unit, &size);
+    const char *known = smurf_duration_unit(gap, unit, &size), *name = known ? known : unit;
     if (!isfinite(gap)) {
         snprintf(out, SMURF_DURATION_TEXT, "%s", isnan(gap) ? "-" : gap > 0 ? "inf" : "-inf");
         return out;
     }
     double x = gap / size;
-    bool known = find(unit, strlen(unit)) && fabs(x) < 1e6;
-    size_t n = smurf_number_write(number, known ? copysign(rounded(fabs(x)), x) : three_digits(x));
+    bool round = known && fabs(x) < 1e6;
+    size_t n = smurf_number_write(number, round ? copysign(rounded(fabs(x)), x) : three_digits(x));
     int letters = (int)strnlen(name, SMURF_DURATION_TEXT - NUMBER_TEXT - 2);
     if (!known && x == 1 && letters > 3 && name[letters - 1] == 's') letters--; /* 1 tick, 2 ticks */
     snprintf(out, SMURF_DURATION_TEXT, "%.*s%s%.*s", (int)n, number, *name ? " " : "", letters, name);

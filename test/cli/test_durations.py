@@ -83,5 +83,105 @@ class Reading(DurationCase):
         self.refuse_option("sample", "hours", "--silence", "3h", "--until", "2h", says="later than --silence")
 
 
+class Showing(DurationCase):
+    def table(self, command, kind, *args):
+        return self.smurf(command, self.at(kind + ".safetensors"), self.at(kind), *args)
+
+    def seconds(self, text):
+        size = {"ms": 1e-3, "s": 1, "min": 60, "h": 3600, "d": 86400, "y": 365.25 * 86400}
+        number, unit = text.split()
+        return float(number) * size[unit]
+
+    def test_predict_with_dates(self):
+        r = self.table("predict", "dates", "--within", "1h,2d,100")
+        self.assertEqual(r.lines[0], "next event, counted from the last event; times in UTC")
+        self.assertRegex(r.lines[1], r"^sequence +last event +median at +50% +90% +P\(<1h\) +P\(<2d\) P\(<100 s\)  types$")
+        date = r"(\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?)"
+        for line, one in zip(r.lines[2:], self.predict("dates"), strict=True):
+            found = re.match(rf"^(\w+) +{date} +({DURATION}) {date} +(\S.*?)\.\.({DURATION}) +(\S.*?)\.\.({DURATION}) ", line)
+            self.assertTrue(found, line)
+            self.assertEqual(found[1], one["sequence"])
+            self.assertEqual(found[2].replace(" ", "T"), one["last"][:len(found[2])])
+            self.assertAlmostEqual(self.seconds(found[3]) / one["median"], 1, delta=0.051)
+            self.assertEqual(found[4].replace(" ", "T"), one["median_time"][:len(found[4])])
+            for i, (low, high) in enumerate([(found[5], found[6]), (found[7], found[8])]):
+                low += "" if " " in low else " " + high.split()[1]
+                self.assertAlmostEqual(self.seconds(low) / one["intervals"][i]["low"], 1, delta=0.051)
+                self.assertAlmostEqual(self.seconds(high) / one["intervals"][i]["high"], 1, delta=0.051)
+
+    def test_predict_with_a_unit(self):
+        r = self.table("predict", "hours")
+        self.assertEqual(r.lines[0], "next event, counted from the last event")
+        self.assertRegex(r.lines[1], r"^sequence +events +median +50% +90%  types$")
+        for line, one in zip(r.lines[2:], self.predict("hours"), strict=True):
+            found = re.match(rf"^(\w+) +12 +({DURATION}) ", line)
+            self.assertAlmostEqual(self.seconds(found[2]) / 3600 / one["median"], 1, delta=0.051)
+
+    def test_without_a_unit_numbers_stay(self):
+        r = self.table("predict", "plain", "--within", "0.5")
+        self.assertEqual(r.lines[0], "next event, in the data's unit of time after the last event")
+        self.assertRegex(r.lines[1], r"P\(<0\.5\)")
+        self.assertNotRegex(r.out, DURATION)
+        self.assertIn("CRPS and IL in the data's unit", self.table("eval", "plain").lines[0])
+
+    def test_columns_line_up(self):
+        for kind in "dates", "hours":
+            lines = self.table("predict", kind, "--top", "0", "--next", "login" if kind == "dates" else "a", "--paths", "9").lines[1:]
+            self.assertEqual(len(set(map(len, lines))), 1, lines)
+
+    def test_json_has_dates_beside_gaps(self):
+        def moment(text):
+            return datetime.datetime.fromisoformat(text[:26].rstrip("Z"))
+        for one in self.predict("dates"):
+            for interval in one["intervals"]:
+                for end in "low", "high":
+                    gap = (moment(interval[end + "_at"]) - moment(one["from"])).total_seconds()
+                    self.assertAlmostEqual(gap, interval[end], delta=1e-3)
+        self.assertEqual(set(self.predict("hours")[0]["intervals"][0]), {"level", "low", "high"})
+
+    def test_programs_get_numbers_in_the_unit_of_the_data(self):
+        for kind in "dates", "hours":
+            text = self.table("eval", kind).out
+            unit = re.search(r"CRPS and IL in (\w+)\n", text)[1]
+            data = "s" if kind == "dates" else "h"
+            found = json.loads(self.table("eval", kind, "--json").out)
+            self.assertEqual(found["unit"], data)
+            [row] = [r for r in csv.DictReader(io.StringIO(self.table("eval", kind, "--csv").out)) if r["row"] == "model"]
+            self.assertEqual((row["unit"], float(row["crps"])), (data, float("%.10g" % found["crps"])))
+            shown = float(re.search(r"^model +\S+ +\S+ +(\S+)", text, re.M)[1])
+            self.assertEqual(unit, "min")
+            self.assertAlmostEqual(shown * 60 / (found["crps"] * (1 if kind == "dates" else 3600)), 1, 4)
+            self.assertIn("CRPS and IL in mean gaps", self.table("eval", kind, "--in-mean-gaps").out)
+
+    def test_sample(self):
+        r = self.table("sample", "dates", "--until", "3h", "--paths", "20")
+        self.assertEqual(r.lines[0], "20 futures; times after the last event")
+        self.assertRegex(r.lines[2], rf"^u0 +event 1 +{DURATION} +{DURATION} ")
+        self.assertRegex(r.out, r"count all +\d\.\d+ +\d")
+
+    def test_compare(self):
+        args = ["compare", self.at("dates"), "--models", "marginal", "--epochs", "1"]
+        self.assertIn("CRPS and IL in min", self.smurf(*args, "--report", "c.html", quiet=False).out)
+        self.assertIn("CRPS and IL in min", self.content("c.html").decode())
+        found = json.loads(self.smurf(*args, "--format", "json", "--report", "j.html", quiet=False).out)
+        self.assertEqual(found["unit"], "s")
+        self.assertIn("CRPS and IL in min", self.content("j.html").decode())
+
+    def test_report(self):
+        self.smurf("report", self.at("dates.safetensors"), self.at("dates"), "-q")
+        page = self.content("report.html").decode()
+        self.assertRegex(page, rf"observed {DURATION}; median {DURATION}")
+        self.assertIn("gap (min)", page)
+        self.assertIn("Unit of time: min.", page)
+        self.assertRegex(page, rf"Mean gap of train: {DURATION}\.")
+        self.assertRegex(page, rf"The mean length at the 90% level is {DURATION}, compared with {DURATION} for")
+
+    def test_info(self):
+        out = self.smurf("info", self.at("dates/train.csv")).out
+        self.assertRegex(out, rf"\n  gaps: mean {DURATION}, standard deviation {DURATION}\n")
+        self.assertRegex(out, rf"\n(?: +{DURATION}){{9}}\n")
+        self.assertRegex(out, rf"\n    [─┴]+\n +{DURATION} +{DURATION}")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -194,7 +194,7 @@ class Now(PredictCase):
         b = self.predict("--now", now, "--within", "3600", model="dates.safetensors", data=self.only("u0"))[0]
         self.assertEqual(moment(b["from"]), last + datetime.timedelta(minutes=30))
         self.assertTrue(0 < b["within"][0]["p"] < 1)
-        self.assertIn("next event, in s after now", self.smurf("predict", self.at("dates.safetensors"), self.only("u0"), "--now", now).out)
+        self.assertIn("next event, counted from now; times in UTC", self.smurf("predict", self.at("dates.safetensors"), self.only("u0"), "--now", now).out)
 
     def only(self, user):
         lines = calendar(3, seed=3).splitlines()
