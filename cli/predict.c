@@ -55,13 +55,6 @@ static int report_late(const struct session *s, const char *sequence)
                           s->q.now);
 }
 
-static int report_sequence(const char *sequence, const smurf_error *err)
-{
-    smurf_error named = *err;
-    snprintf(named.message, sizeof named.message, "sequence '%.200s': %.700s", sequence, err->message);
-    return report_error(&named);
-}
-
 static int answer(struct session *s, smurf_forecast *f, const char *sequence, int64_t origin, double last)
 {
     smurf_answer *a;

@@ -196,11 +196,7 @@ static int sample_sequence(struct session *s, smurf_forecast *f, const smurf_seq
     if (!status) status = smurf_forecast_silence(f, s->o->silence, &err);
     if (!status) status = smurf_forecast_futures(f, &config, &futures, &err);
     terminal_clear();
-    if (status) {
-        smurf_error named = err;
-        snprintf(named.message, sizeof named.message, "sequence '%.200s': %.700s", name, err.message);
-        return report_error(&named);
-    }
+    if (status) return report_sequence(name, &err);
     if (s->o->show_paths) {
         show_paths(s, futures, name);
     } else {

@@ -62,15 +62,15 @@ const char *sequence_text(char out[24], const smurf_sequence *sequence, size_t n
 
 /* ---- Table ----------------------------------------------------------------------------------- */
 
-/* Columns: of numbers, and of durations with their unit. "2024-01-31 12:00:00" is 19 wide. */
-enum { NUMBER_WIDTH = 10, DURATION_WIDTH = 8, WITHIN_WIDTH = 9, TARGET_MOST = 24, DATE_WIDTH = 19 };
+/* Columns: of numbers, and of durations with their unit. */
+enum { NUMBER_WIDTH = 10, DURATION_WIDTH = 8, WITHIN_WIDTH = 9, TARGET_MOST = 24 };
 
 static int gap_width(const struct question *q)
 {
     return unit_is_known(q->unit) ? DURATION_WIDTH : NUMBER_WIDTH;
 }
 
-static void put_right(FILE *out, const char *text, int width)
+void put_right(FILE *out, const char *text, int width)
 {
     int columns = name_columns(text);
     fprintf(out, " %*s", columns < width ? width - columns : 0, "");
@@ -141,15 +141,13 @@ static int target_title(char out[128], const struct question *q)
     return columns < NUMBER_WIDTH ? NUMBER_WIDTH : columns > TARGET_MOST ? TARGET_MOST : columns;
 }
 
-/* A date to the minute, or to the second if `exact`; "-" if not available. */
-static void put_date(FILE *out, smurf_moment moment, bool there, bool exact)
+const char *date_text(char out[MOMENT_TEXT], smurf_moment moment, bool exact)
 {
-    char text[MOMENT_TEXT] = "-";
     struct tm date;
     time_t seconds = (time_t)moment.whole;
-    if (there && gmtime_r(&seconds, &date))
-        strftime(text, sizeof text, exact ? "%Y-%m-%d %H:%M:%S" : "%Y-%m-%d %H:%M", &date);
-    fprintf(out, " %-*s", DATE_WIDTH, text);
+    if (!gmtime_r(&seconds, &date)) return "-";
+    strftime(out, MOMENT_TEXT, exact ? "%Y-%m-%d %H:%M:%S" : "%Y-%m-%d %H:%M", &date);
+    return out;
 }
 
 static void table_title(FILE *out, const struct question *q)
@@ -186,16 +184,17 @@ static void table_header(FILE *out, const struct question *q)
 static void put_median(FILE *out, const struct question *q, const smurf_answer *a)
 {
     const double soon = 3600;
+    char text[MOMENT_TEXT];
     smurf_moment median = {0, 0};
     if (!q->calendar) {
         fprintf(out, " %6zu", a->events);
         put_gap(out, q, a->median, gap_width(q));
         return;
     }
-    put_date(out, a->last, a->events, a->last.whole % 60 != 0);
-    put_gap(out, q, a->median, gap_width(q));
     bool there = moment_of(&median, q, a, a->median);
-    put_date(out, median, there, a->median < soon);
+    fprintf(out, " %-*s", DATE_WIDTH, a->events ? date_text(text, a->last, a->last.whole % 60 != 0) : "-");
+    put_gap(out, q, a->median, gap_width(q));
+    fprintf(out, " %-*s", DATE_WIDTH, there ? date_text(text, median, a->median < soon) : "-");
 }
 
 static void table_row(FILE *out, const struct question *q, const char *sequence, const smurf_answer *a)
@@ -244,7 +243,7 @@ void put_csv_number(FILE *out, double x)
         fputs(x > 0 ? "inf" : "-inf", out);
 }
 
-static void csv_number(FILE *out, double x)
+void csv_number(FILE *out, double x)
 {
     fputc(',', out);
     put_csv_number(out, x);
@@ -317,13 +316,13 @@ static void csv_row(FILE *out, const struct question *q, const char *sequence, c
 
 /* ---- JSON Lines ------------------------------------------------------------------------------ */
 
-static void json_moment(FILE *out, const char *key, smurf_moment moment, int calendar)
+void json_moment(FILE *out, const char *key, smurf_moment moment, int calendar)
 {
     char text[MOMENT_TEXT];
     fprintf(out, calendar ? ",\"%s\":\"%s\"" : ",\"%s\":%s", key, moment_text(text, moment, calendar));
 }
 
-static void json_number(FILE *out, const char *key, double x)
+void json_number(FILE *out, const char *key, double x)
 {
     fprintf(out, ",\"%s\":", key);
     put_rounded(out, x);

@@ -409,6 +409,7 @@ typedef struct smurf_question {
     int recalibrate;         /* 0: the law as trained; 1: as set by smurf_forecast_recalibrate */
     smurf_progress_fn *progress;
     void *progress_context;
+    const smurf_moment *until; /* also the probability of no event from the last one until then; NULL: not asked */
 } smurf_question;
 
 /* Intervals of 50% and 90%, all types, nothing else. */
@@ -442,6 +443,9 @@ typedef struct smurf_answer {
     double next_median;
     const smurf_interval *next_interval; /* (levels), or NULL: not asked */
     const double *next_within;           /* (horizons), or NULL: not asked */
+    /* From the last event to `until`; NaN where that was not asked, or the history is empty. */
+    double silence;  /* how long that is; negative if the last event is later */
+    double survival; /* the probability of no event for that long, whatever the silence asked about */
 } smurf_answer;
 
 SMURF_API smurf_status smurf_forecast_ask(smurf_forecast *forecast, const smurf_question *question, smurf_answer **out,
