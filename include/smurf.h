@@ -536,6 +536,29 @@ SMURF_API smurf_status smurf_evaluate(smurf_evaluation **out, const smurf_model 
                                       const smurf_data *train, const smurf_eval_config *config, smurf_error *err);
 SMURF_API void smurf_evaluation_free(smurf_evaluation *evaluation);
 
+/* One scored event: what an evaluation measures, for its gap alone. */
+typedef struct smurf_scored {
+    size_t sequence;    /* in the data set */
+    size_t event;       /* in the sequence, from 0 */
+    double gap;         /* since the event before */
+    double pit;         /* the level of the gap in its law, drawn at random within a tick of the clock */
+    double p;           /* 2 min(pit, 1 - pit): small if the gap is unusually short or long */
+    double log_density; /* of the gap; the mean over events is log_likelihood of smurf_metrics */
+    uint32_t type;      /* that occurred */
+    uint32_t top;       /* the most probable one, time unknown */
+    double type_share;  /* probability of `type`, time unknown; the mean of -ln is type_loss of smurf_metrics */
+    double top_share;   /* probability of `top` */
+} smurf_scored;
+
+/* Receives each event, in the order of the data, on the calling thread. Return 0 to continue, anything else to stop
+   with SMURF_ERROR_CANCELLED. */
+typedef int smurf_scored_fn(void *context, const smurf_scored *event);
+
+/* Measures a model's laws on the scored gaps of data as smurf_evaluate does, and hands out each. Of config, which may
+   be NULL, recalibrate, seed, threads and progress count. Takes 60 bytes of memory per gap. */
+SMURF_API smurf_status smurf_score(const smurf_model *model, const smurf_data *data, const smurf_eval_config *config,
+                                   smurf_scored_fn *scored, void *context, smurf_error *err);
+
 typedef enum smurf_row {
     SMURF_ROW_MODEL,    /* the model, recalibrated where it has a map */
     SMURF_ROW_RAW,      /* the model before recalibration */

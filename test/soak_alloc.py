@@ -48,6 +48,7 @@ COMMANDS = {
     "predict-nhp": ["predict", "nhp", "data", "--threads", "1"],
     "overdue": ["overdue", "smurf", "data", "--now", "50", "--threads", "1"],
     "sample": ["sample", "smurf", "data", "--paths", "2", "--events", "2", "--threads", "1"],
+    "score": ["score", "smurf", "data", "--top", "3", "--threads", "1"],
     "compare": ["compare", "data", "--models", "default,marginal", "--runs", "runs", "--process", "hawkes", "--epochs", "1",
                 *SET, "--threads", "1", "-o", "made.txt"],
     "compare-again": ["compare", "data", "--models", "default", "--runs", "kept", "--epochs", "1", *SET, "--threads", "1"],

@@ -24,6 +24,7 @@ ALLOWED = {
     "cli/overdue.c": ["csv", "jsonl"],  # --format
     "cli/predict.c": ["csv", "jsonl"],  # --format
     "cli/sample.c": ["csv", "jsonl"],  # --format
+    "cli/score.c": ["csv", "jsonl"],  # --format
     "cli/show_forecast.c": ["csv", "jsonl"],  # --format
 }
 

@@ -78,7 +78,7 @@ static smurf_status describe(struct evaluation *e, const smurf_model *m, const s
 
 /* ---- Running --------------------------------------------------------------------------------- */
 
-static smurf_status check(const smurf_model *m, const smurf_data *data, smurf_error *err)
+smurf_status smurf_evaluate_check(const smurf_model *m, const smurf_data *data, smurf_error *err)
 {
     if (data->types <= m->types) return SMURF_OK;
     return smurf_fail(err, SMURF_ERROR_ARGUMENT,
@@ -93,7 +93,7 @@ smurf_status smurf_evaluate(smurf_evaluation **out, const smurf_model *m, const 
     smurf_eval_config c;
     struct drawing drawing = {.model = m};
     smurf_status status = smurf_eval_config_take(&c, &drawing.sampler, given, err);
-    if (!status) status = check(m, data, err);
+    if (!status) status = smurf_evaluate_check(m, data, err);
     if (!status) status = set_drawing(&drawing, m, &c, err);
     if (status) return status;
     bool mapped = c.recalibrate && m->notes.calibration.recalibrated, walks = drawing.sampler->draw;
