@@ -277,12 +277,74 @@ static void futures_and_laws_stand_alone(void **state)
     smurf_law_free(law);
 }
 
+/* ---- Scores of single events --------------------------------------------------------------------- */
+
+struct scores {
+    const smurf_data *data;
+    size_t n, stop_after, sequence, event;
+    double log_density, type_loss, right;
+};
+
+static int add_score(void *context, const smurf_scored *s)
+{
+    struct scores *sum = context;
+    const smurf_sequence *seq = smurf_data_sequence(sum->data, s->sequence);
+    bool next = s->sequence == sum->sequence && s->event == sum->event + 1;
+    assert_true(next || (s->event == seq->first && (sum->n == 0 || s->sequence == sum->sequence + 1)));
+    assert_true(s->gap == seq->time[s->event] - seq->time[s->event - 1] && s->type == seq->type[s->event]);
+    assert_true(s->pit >= 0 && s->pit <= 1 && s->p == 2 * fmin(s->pit, 1 - s->pit));
+    assert_true(s->type_share <= s->top_share && (s->type == s->top) == (s->type_share == s->top_share));
+    sum->sequence = s->sequence;
+    sum->event = s->event;
+    sum->log_density += s->log_density;
+    sum->type_loss -= log(s->type_share);
+    sum->right += s->type == s->top;
+    return ++sum->n == sum->stop_after;
+}
+
+static void scores_add_up_to_metrics(void **state)
+{
+    const struct fixture *f = *state;
+    smurf_error err;
+    smurf_evaluation *e;
+    smurf_eval_config c = small_eval();
+    if (smurf_evaluate(&e, f->model, f->test, NULL, &c, &err)) fail_msg("%s", err.message);
+    const smurf_metrics *m = smurf_evaluation_row(e, SMURF_ROW_MODEL, NULL, NULL);
+    for (int given = 0; given < 2; given++) {
+        struct scores sum = {.data = f->test};
+        if (smurf_score(f->model, f->test, given ? &c : NULL, add_score, &sum, &err)) fail_msg("%s", err.message);
+        double n = (double)sum.n;
+        assert_int_equal(sum.n, m->n);
+        assert_true(fabs(sum.log_density / n - m->log_likelihood) < 1e-12 * fabs(m->log_likelihood));
+        assert_true(fabs(sum.type_loss / n - m->type_loss) < 1e-12);
+        assert_true(fabs(100 * sum.right / n - m->acc) < 1e-10);
+    }
+    smurf_evaluation_free(e);
+}
+
+static void scores_can_be_stopped_or_refused(void **state)
+{
+    const struct fixture *f = *state;
+    smurf_error err;
+    smurf_eval_config c = small_eval();
+    struct scores sum = {.data = f->test, .stop_after = 3};
+    assert_int_equal(smurf_score(f->model, f->test, &c, add_score, &sum, &err), SMURF_ERROR_CANCELLED);
+    assert_string_equal(err.message, "stopped while scoring");
+    assert_int_equal(sum.n, 3);
+    smurf_data *many = read_text("sequence,time,type\n0,1,a\n0,2,b\n0,3,c\n");
+    assert_int_equal(smurf_score(f->model, many, &c, add_score, &sum, &err), SMURF_ERROR_ARGUMENT);
+    assert_int_equal(smurf_score(f->model, many, &c, add_score, &sum, NULL), SMURF_ERROR_ARGUMENT);
+    smurf_data_free(many);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(no_sampler_is_the_default, set_up, tear_down),
         cmocka_unit_test_setup_teardown(wrong_samplers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(samplers_with_steps, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(scores_add_up_to_metrics, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(scores_can_be_stopped_or_refused, set_up, tear_down),
         cmocka_unit_test(evaluations_outlive_their_parts),
         cmocka_unit_test(truths_outlive_their_process),
         cmocka_unit_test(parts_outlive_the_whole),

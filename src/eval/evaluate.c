@@ -34,11 +34,12 @@ static void *room(size_t n, size_t each, bool *ok)
     return out;
 }
 
-static bool row_init(struct row_values *row, const char *name, size_t n)
+static bool row_init(struct row_values *row, const char *name, size_t n, bool brief)
 {
     bool ok = true;
     row->name = name;
     row->pit = room(n, sizeof *row->pit, &ok);
+    if (brief) return ok;
     row->crps = room(n, sizeof *row->crps, &ok);
     row->quantile = room(n * SMURF_LEVELS, sizeof *row->quantile, &ok);
     return ok;
@@ -65,7 +66,7 @@ static bool rows_init(struct evaluation *e, const struct evaluation_plan *plan)
     for (int r = 0; r < ROWS && ok; r++) {
         struct row_values *row = &e->row[r];
         if (!wanted[r]) continue;
-        ok = row_init(row, plan->name[r] ? plan->name[r] : usual[r], e->n);
+        ok = row_init(row, plan->name[r] ? plan->name[r] : usual[r], e->n, plan->brief);
         if (r == ROW_MODEL && types) ok = row_add_types(row, e->n) && ok;
         if (r == ROW_SAMPLED && types) row->top_draws = room(e->n, sizeof *row->top_draws, &ok);
         if (r != ROW_SAMPLED) row->log_density = room(e->n, sizeof *row->log_density, &ok);

@@ -34,6 +34,7 @@ struct evaluation_plan {
     double mean_gap;             /* of train; NaN unknown */
     size_t n_dev;                /* gaps the model was recalibrated on; 0: not recalibrated */
     bool spread;                 /* measure the model's sharpness: costs as much as the CRPS */
+    bool brief;                  /* neither CRPS nor quantiles, which cost most */
     size_t draws;                /* per gap, for ROW_SAMPLED; 0: not measured */
     evaluation_draw *draw;       /* NULL: from the model's own distribution */
     void *draw_context;

@@ -290,7 +290,10 @@ class Report(EvalCase):
     def test_png_needs_cairo(self):
         self.write("cairo/libcairo.so.2", "")
         arguments, env = self.report_with_cairo("--figures", "f")
-        self.refuse(*arguments, env=env, says=r"PNG figures need libcairo2: install it, or leave out --figures \(.*libcairo\.so\.2")
+        says = r"PNG figures need libcairo2: install it, or leave out --figures \(.*libcairo\.so\.2"
+        self.refuse(*arguments, env=env, says=says)
+        self.assertFalse(os.path.exists(self.path("f")))
+        self.refuse("report", "absent.safetensors", self.at("demo"), "--figures", "f", env=env, says=says)  # before any work
         arguments, env = self.report_with_cairo()
         self.smurf(*arguments, env=env)
 

@@ -13,18 +13,7 @@ import time
 import unittest
 
 import common
-from models import ModelCase, table
-
-
-def calendar(sequences, events=12, seed=1):
-    """The table above, an hour a unit of time, as dates."""
-    lines = table(sequences, events, ("login", "logout"), seed).splitlines()
-    start = datetime.datetime(2024, 1, 31)
-    out = [lines[0]]
-    for line in lines[1:]:
-        user, t, kind = line.split(",")
-        out.append("%s,%sZ,%s" % (user, (start + datetime.timedelta(hours=float(t))).isoformat(), kind))
-    return "\n".join(out) + "\n"
+from models import ModelCase, calendar, table
 
 
 class PredictCase(ModelCase):
@@ -205,7 +194,7 @@ class Now(PredictCase):
         b = self.predict("--now", now, "--within", "3600", model="dates.safetensors", data=self.only("u0"))[0]
         self.assertEqual(moment(b["from"]), last + datetime.timedelta(minutes=30))
         self.assertTrue(0 < b["within"][0]["p"] < 1)
-        self.assertIn("next event, in s after now", self.smurf("predict", self.at("dates.safetensors"), self.only("u0"), "--now", now).out)
+        self.assertIn("next event, counted from now; times in UTC", self.smurf("predict", self.at("dates.safetensors"), self.only("u0"), "--now", now).out)
 
     def only(self, user):
         lines = calendar(3, seed=3).splitlines()
