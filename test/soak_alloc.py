@@ -133,7 +133,7 @@ class Server:
         self.folder = tempfile.mkdtemp(prefix="smurf-soak-")
         shutil.copytree(made, self.folder, dirs_exist_ok=True)
         self.before = state(self.folder)
-        env = common.environment(LD_PRELOAD=SHIM, OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1",
+        env = common.environment(LD_PRELOAD=SHIM, OMP_NUM_THREADS="1",
                                  LC_ALL="C")
         self.process = subprocess.Popen([common.SMURF, *args, "--quiet"], cwd=self.folder, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.want, self.left, self.tried, self.found = self.run(0), [], 0, {}

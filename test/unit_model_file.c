@@ -29,6 +29,7 @@ static const struct {
     {"gap-feature", {"off", "on"}},
     {"clock", {"since-first", "raw"}},
     {"context", {"0", "128"}},
+    {"window", {"0", "200"}},
     {"head", {"intensity", "score"}},
     {"scale", {"none", "log"}},
     {"objective", {"dsm", "wsm"}},
@@ -301,6 +302,48 @@ static smurf_settings chosen(const smurf_data *data)
     assert_true(c.scale == SMURF_SCALE_LOG && c.gap_feature && !c.raw_clock && c.head_width == 16);
     assert_true(c.heads * c.head_width == c.width && c.inner == 4 * c.width && c.warmup == 100);
     return c;
+}
+
+/* Sequences of `few` events, and one of `many`. */
+static smurf_data *uneven(size_t sequences, size_t few, size_t many)
+{
+    smurf_error err;
+    smurf_data *data;
+    size_t n = sequences * few + many, *offset = malloc((sequences + 2) * sizeof *offset);
+    double *time = malloc(n * sizeof *time);
+    for (size_t i = 0; i <= sequences; i++) offset[i] = i * few;
+    offset[sequences + 1] = n;
+    for (size_t i = 0; i < n; i++) time[i] = (double)(i % (i < sequences * few ? few : n)) * 1.7;
+    smurf_arrays a;
+    smurf_arrays_init(&a);
+    a.events = n;
+    a.time = time;
+    a.sequences = sequences + 1;
+    a.offset = offset;
+    if (smurf_data_from_arrays(&data, &a, &err)) fail_msg("%s", err.message);
+    free(offset), free(time);
+    return data;
+}
+
+/* By where most events are and by the longest sequence. Batches hold as many events as without the long sequence. */
+static void test_context_of_uneven_data(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t sequences, few, many;
+        bool context;
+    } cases[] = {{2000, 30, 0, false},
+                 {2000, 30, 2400, false},
+                 {2000, 30, 2401, true},
+                 {3, 300, 1000, true},
+                 {20, 300, 1000, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        smurf_data *data = uneven(cases[i].sequences, cases[i].few, cases[i].many);
+        smurf_settings c = chosen(data);
+        assert_int_equal(c.context > 0, cases[i].context);
+        if (cases[i].few == 30) assert_true(c.batch >= 18 && c.batch <= 20);
+        smurf_data_free(data);
+    }
 }
 
 /* The rules that preset.c states, but for the numbers that are a matter of taste. */
@@ -645,6 +688,7 @@ int main(void)
         cmocka_unit_test(test_published_presets),
         cmocka_unit_test(test_unknown_presets),
         cmocka_unit_test(test_default_preset),
+        cmocka_unit_test(test_context_of_uneven_data),
         cmocka_unit_test(test_save_and_load),
         cmocka_unit_test(test_copy),
         cmocka_unit_test(test_memory),

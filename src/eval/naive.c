@@ -309,10 +309,10 @@ static struct dist recent_dist(const void *self, void *workspace, size_t row, in
 }
 
 static const struct predictor_class marginal_class = {
-    "marginal", workspace_new, free, read_sequence, marginal_dist, NULL, NULL,
+    "marginal", workspace_new, free, read_sequence, marginal_dist, NULL, NULL, NULL,
 };
 static const struct predictor_class recent_class = {
-    "recent", workspace_new, free, read_sequence, recent_dist, NULL, NULL,
+    "recent", workspace_new, free, read_sequence, recent_dist, NULL, NULL, NULL,
 };
 
 struct predictor smurf_naive_marginal(const struct naive *naive)

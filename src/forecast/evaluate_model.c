@@ -8,7 +8,6 @@
 #include "base/threads.h"
 #include "data/data.h"
 #include "forecast/model_predictor.h"
-#include "op/serial.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -106,8 +105,7 @@ smurf_status smurf_evaluate(smurf_evaluation **out, const smurf_model *m, const 
                                    .draws = c.draws || !walks ? c.draws : DRAWS_USUAL,
                                    .draw = walks ? draw : NULL,
                                    .draw_context = &drawing};
-    status = smurf_blas_check(smurf_threads(c.threads, data->sequences), err);
-    if (!status) status = smurf_evaluate_plan(out, &plan, train, &c, err);
+    status = smurf_evaluate_plan(out, &plan, train, &c, err);
     if (!status && !isfinite((*out)->values.row[ROW_MODEL].metrics.crps))
         status = smurf_fail_at(err, data->source, 0,
                                "the model gives no finite law: its weights or the times are too large");

@@ -49,6 +49,7 @@ static const struct setting table[] = {
     {"gap-feature", SETTING_CHOICE, AT(gap_feature), 0, 0, "off on", "let the encoder see the gap before each event: on or off"},
     {"clock", SETTING_CHOICE, AT(raw_clock), 0, 0, "since-first raw", "time the encoder sees: since-first or raw"},
     {"context", SETTING_COUNT, AT(context), 0, 1e9, NULL, "minimum events of look-back (long sequences are cut into windows); 0: all"},
+    {"window", SETTING_COUNT, AT(window), 0, 1e9, NULL, "events that a window of a model with a context predicts; 0: twice the context"},
     {"head", SETTING_CHOICE, AT(score), 0, 0, "intensity score", "output of the head: intensity or score"},
     {"scale", SETTING_CHOICE, AT(scale), 0, 0, "none mean log", "time scale: none, mean or log"},
     {"objective", SETTING_WORD, AT(objective), 0, 0, OBJECTIVES(WORD), "training objective, one of: " OBJECTIVES(WORD)},
@@ -347,6 +348,9 @@ smurf_status smurf_settings_check(const smurf_settings *given, smurf_error *err)
         if (status) return status;
     }
     if (c.width % 2) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "width is %zu: give an even number", c.width);
+    if (c.window && !c.context)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "window %zu needs a context: set it to the events of look-back",
+                          c.window);
     smurf_status status = check_model(&c, err);
     if (status) return status;
     if (!(c.rate > 0)) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "rate is %g: give a number above 0", c.rate);

@@ -11,7 +11,6 @@
 #include "data/json_tree.h"
 #include "model/config.h"
 #include "model/model_class.h"
-#include "op/serial.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -72,6 +71,11 @@ const smurf_calibration *smurf_model_calibration(const smurf_model *model)
     return &model->notes.calibration;
 }
 
+const char *smurf_model_split(const smurf_model *model)
+{
+    return model->notes.split;
+}
+
 static uint64_t bits_of(double x)
 {
     uint64_t bits;
@@ -93,7 +97,12 @@ uint64_t smurf_data_fingerprint(const smurf_data *data)
 
 int smurf_model_trained_on(const smurf_model *model, const smurf_data *data)
 {
-    return model->fingerprint == smurf_data_fingerprint(data);
+    if (model->fingerprint == smurf_data_fingerprint(data)) return 1;
+    smurf_data *known; /* numbered as in training */
+    if (smurf_model_match(model, data, &known, NULL)) return 0;
+    bool same = model->fingerprint == smurf_data_fingerprint(known);
+    smurf_data_free(known);
+    return same;
 }
 
 /* ---- To JSON --------------------------------------------------------------------------------- */
@@ -292,8 +301,6 @@ smurf_status smurf_model_from_json(smurf_model **out, const json_t *json, const 
 
 smurf_status smurf_model_allocate(smurf_model *m, smurf_error *err)
 {
-    smurf_status status = smurf_blas_check(1, err); /* using the model needs matrix products */
-    if (status) return status;
     m->slab = calloc(m->model.params.total, sizeof *m->slab);
     return m->slab ? SMURF_OK : smurf_fail_memory(err);
 }
@@ -324,7 +331,9 @@ smurf_status smurf_model_copy(smurf_model **out, const smurf_model *from, smurf_
     m->slab = from->slab ? copy_array(from->slab, from->model.params.total, sizeof *m->slab) : NULL;
     m->notes.history = copy_array(from->notes.history, from->notes.epochs, sizeof *m->notes.history);
     m->notes.conformal = copy_array(from->notes.conformal, from->notes.calibration.conformal, sizeof(double));
-    if (copy_names(m, from) && m->unit && (m->slab || !from->slab) && m->notes.history && m->notes.conformal)
+    m->notes.split = from->notes.split ? strdup(from->notes.split) : NULL;
+    if (copy_names(m, from) && m->unit && (m->slab || !from->slab) && m->notes.history && m->notes.conformal &&
+        (m->notes.split || !from->notes.split))
         return SMURF_OK;
     smurf_model_free(m);
     *out = NULL;

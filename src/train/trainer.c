@@ -11,7 +11,6 @@
 #include "data/data.h"
 #include "data/sink.h"
 #include "model/config.h"
-#include "op/serial.h"
 #include "train/schedule.h"
 
 #include <math.h>
@@ -93,7 +92,7 @@ static smurf_status windowed(const smurf_settings *c, smurf_data **own, const sm
 {
     if (!c->context) return SMURF_OK;
     smurf_data *cut;
-    smurf_status status = smurf_data_window(&cut, *seen, smurf_window_events(c->context), c->context, err);
+    smurf_status status = smurf_data_window(&cut, *seen, smurf_window_events(c), c->context, err);
     if (status) return status;
     smurf_data_free(*own);
     *own = cut;
@@ -203,8 +202,7 @@ smurf_status smurf_trainer_build(smurf_trainer **out, smurf_model *frame, const 
         return smurf_fail_memory(err);
     }
     t->frame = frame;
-    smurf_status status = smurf_blas_check(smurf_threads(frame->config.threads, SIZE_MAX), err);
-    if (!status) status = make_feeds(t, train, dev, err);
+    smurf_status status = make_feeds(t, train, dev, err);
     if (!status) status = make_memory(t, err);
     if (status)
         smurf_trainer_free(t);
@@ -334,10 +332,8 @@ smurf_status smurf_trainer_step(smurf_trainer *t, double *loss, int *last, smurf
     struct batch batch = smurf_feed_fill(&t->train, t->at.next, &t->room);
     struct op_run run = run_of(t, t->at.step + 1);
     double norm;
-    smurf_serial_enter();
     if (!settles(&t->frame->config, t->at.epoch + 1)) run.dropout = t->frame->config.dropout;
     struct loss sum = smurf_train_step_gradient(&t->step, &run, &batch, &norm);
-    smurf_serial_leave();
     if (t->stop.asked) return cancelled(t, err);
     double total = t->step.loss.alpha * sum.time + sum.type;
     double factor = clip(t, norm);
@@ -368,13 +364,11 @@ static struct loss dev_loss(smurf_trainer *t)
 {
     struct op_run run = run_of(t, 0);
     struct loss sum = {0};
-    smurf_serial_enter();
     for (size_t b = 0; b < smurf_feed_batches(&t->dev) && !smurf_stop_asked(&t->stop); b++) {
         struct batch batch = smurf_feed_fill(&t->dev, b, &t->room);
         struct loss part = smurf_train_step_loss(&t->step, &run, current(t), &batch);
         loss_add(&sum, &part);
     }
-    smurf_serial_leave();
     return sum;
 }
 
