@@ -124,6 +124,29 @@ static void wrong_samplers(void **state)
     c = small_eval();
     c.bootstrap = SIZE_MAX / 8;
     refuse(f, &c, "bootstrap is");
+    c = small_eval();
+    c.threads = -1;
+    refuse(f, &c, "threads is -1: give 1 or more, or 0 for all cores");
+}
+
+/* Data whose types are not numbered as in the model. */
+static void more_types_than_the_model_has(void **state)
+{
+    const struct fixture *f = *state;
+    smurf_error err;
+    smurf_evaluation *e;
+    smurf_trainer *trainer;
+    smurf_settings config = small_config("");
+    smurf_data *data = read_text("sequence,time,type\n1,1,ask\n1,2,bid\n1,4,sell\n1,5,ask\n");
+    assert_int_equal(smurf_evaluate(&e, f->model, data, NULL, NULL, &err), SMURF_ERROR_ARGUMENT);
+    assert_non_null(strstr(err.message, "'text' has 3 types, the model 2"));
+    assert_null(e);
+    assert_int_equal(smurf_model_calibrate(f->model, data, NULL, 1, 1, 1, NULL, NULL, &err), SMURF_ERROR_ARGUMENT);
+    assert_non_null(strstr(err.message, "'text' has 3 types, the model 2"));
+    assert_int_equal(smurf_trainer_new(&trainer, &config, f->train, data, &err), SMURF_ERROR_ARGUMENT);
+    assert_non_null(strstr(err.message, "dev has 3 types, train 2"));
+    assert_null(trainer);
+    smurf_data_free(data);
 }
 
 /* Samplers with steps draw 100 times unless told otherwise. */
@@ -342,6 +365,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(no_sampler_is_the_default, set_up, tear_down),
         cmocka_unit_test_setup_teardown(wrong_samplers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(more_types_than_the_model_has, set_up, tear_down),
         cmocka_unit_test_setup_teardown(samplers_with_steps, set_up, tear_down),
         cmocka_unit_test_setup_teardown(scores_add_up_to_metrics, set_up, tear_down),
         cmocka_unit_test_setup_teardown(scores_can_be_stopped_or_refused, set_up, tear_down),

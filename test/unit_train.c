@@ -2,86 +2,14 @@
  * unit_train.c - training runs: interrupted, resumed, on any number of threads, side by side, out of control; and
  * learning.
  */
+#include "count_malloc.h"
 #include "train_case.h"
 
 #include "data/data.h"
 #include "model/smurf_class.h"
 
-#include <dlfcn.h>
-#include <errno.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <unistd.h>
-
-/* ---- Counting allocations ----------------------------------------------------------------------- */
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
-static atomic_bool counting;
-static atomic_size_t allocations, of_openmp; /* all; and those that gcc's OpenMP runtime made for itself */
-
-#if defined(__GLIBC__) && !defined(SANITIZED)
-#define CAN_COUNT 1
-/* In front of glibc's own, for every library of the program. */
-#define IN_FRONT __attribute__((visibility("default")))
-void *__libc_malloc(size_t n);
-void *__libc_calloc(size_t count, size_t n);
-void *__libc_realloc(void *old, size_t n);
-void *__libc_memalign(size_t align, size_t n);
-
-static void count(const void *caller)
-{
-    Dl_info about;
-    if (!atomic_load_explicit(&counting, memory_order_relaxed)) return;
-    atomic_fetch_add(&allocations, 1);
-    if (dladdr(caller, &about) && strstr(about.dli_fname, "libgomp")) atomic_fetch_add(&of_openmp, 1);
-}
-#define COUNT() count(__builtin_return_address(0))
-
-IN_FRONT void *malloc(size_t n)
-{
-    COUNT();
-    return __libc_malloc(n);
-}
-
-IN_FRONT void *calloc(size_t items, size_t n)
-{
-    COUNT();
-    return __libc_calloc(items, n);
-}
-
-IN_FRONT void *realloc(void *old, size_t n)
-{
-    COUNT();
-    return __libc_realloc(old, n);
-}
-
-IN_FRONT void *aligned_alloc(size_t align, size_t n)
-{
-    COUNT();
-    return __libc_memalign(align, n);
-}
-
-IN_FRONT void *memalign(size_t align, size_t n);
-IN_FRONT void *memalign(size_t align, size_t n)
-{
-    COUNT();
-    return __libc_memalign(align, n);
-}
-
-IN_FRONT int posix_memalign(void **out, size_t align, size_t n)
-{
-    COUNT();
-    *out = __libc_memalign(align, n);
-    return *out ? 0 : ENOMEM;
-}
-#endif
 
 /* ---- Data and comparisons ------------------------------------------------------------------------ */
 

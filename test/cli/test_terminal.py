@@ -51,6 +51,13 @@ class Terminal(Case):
             self.assertIn("median", text)
             self.assertLessEqual(max(map(len, text.replace("\r", "").split("\n"))), columns, text)
 
+    def test_info_uses_the_width(self):
+        self.smurf("simulate", "hawkes", "-n", "30", "--events", "12", "-o", "a.csv", "-q")
+        narrow, usual, wide = (self.on_terminal("info", "a.csv", columns=n) for n in [50, 80, 100])
+        self.assertEqual(narrow, usual)
+        self.assertLessEqual(max(map(len, usual.splitlines())), 80)
+        self.assertTrue(80 < max(map(len, wide.splitlines())) <= 100)
+
     def test_compare_shows_its_cells(self):
         self.smurf("simulate", "hawkes", "-n", "30", "--events", "12", "-o", "demo/", "-q")
         text = self.on_terminal("compare", "demo/", "--models", "default", "--seeds", "1", "--epochs", "1")
