@@ -26,12 +26,22 @@ int modelfile_open(smurf_model **model, char **arguments)
     return smurf_model_load(model, arguments[0], &err) ? report_error(&err) : 0;
 }
 
+int modelfile_unknown(const smurf_data *data, const smurf_data *matched)
+{
+    size_t n = 0;
+    while (smurf_data_remark(data, n)) n++;
+    const char *remark = smurf_data_remark(matched, n);
+    if (remark) report_warning("%s: %s", smurf_data_source(matched), remark);
+    return remark != NULL;
+}
+
 int modelfile_match(const smurf_model *model, smurf_data **data)
 {
     smurf_error err;
     smurf_data *matched;
     if (!*data) return 0;
     if (smurf_model_match(model, *data, &matched, &err)) return report_error(&err);
+    modelfile_unknown(*data, matched);
     smurf_data_free(*data);
     *data = matched;
     return 0;

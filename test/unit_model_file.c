@@ -43,6 +43,7 @@ static const struct {
     {"sampler-steps", {"1", "5000"}},
     {"sampler-step", {"0.001", "0.05"}},
     {"dither", {"0", "0.001"}},
+    {"mask", {"0", "0.01"}},
     {"batch", {"1", "65536"}},
     {"rate", {"0.0001", "10"}},
     {"schedule", {"constant", "plateau"}},

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "data/data.h"
 #include "data/json_tree.h"
+#include "data/rare.h"
 #include "model/config.h"
 #include "model/model_class.h"
 #include "op/serial.h"
@@ -230,6 +231,11 @@ static smurf_status names_from_json(smurf_model *m, const json_t *json, const ch
     return SMURF_OK;
 }
 
+uint32_t smurf_model_other(const smurf_model *m)
+{
+    return smurf_other_type((const char *const *)m->type_name, m->types);
+}
+
 void smurf_model_shape(smurf_model *m)
 {
     const smurf_settings *c = &m->config;
@@ -240,7 +246,8 @@ void smurf_model_shape(smurf_model *m)
                                   c->layers,
                                   c->inner,
                                   c->relu ? ACTIVATION_RELU : ACTIVATION_GELU,
-                                  c->gap_feature != 0};
+                                  c->gap_feature != 0,
+                                  c->mask > 0 && smurf_model_other(m) == m->types};
     smurf_model_init_f32(&m->model, smurf_model_class_named_f32(c->model), &shape,
                          c->score ? PARAM_SCORE : PARAM_INTENSITY);
 }

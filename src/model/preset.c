@@ -76,6 +76,7 @@ static void use_published(smurf_settings *c, const struct published *p, int prog
     c->sampler_step = p->step[program];
     c->sampler_steps = p->steps[program];
     c->dither = 0;
+    c->mask = 0;
     c->batch = p->batch;
     c->rate = p->rate[program];
     c->schedule = 1;
