@@ -45,6 +45,15 @@ enum { DEFAULT_HISTORY = 64 };
    two are NULL. Returns 0, or the exit status after reporting the error. */
 int dataset_load(smurf_split *out, const char *path, const struct dataset_options *options);
 
+/* The same in two steps: reads, without dithering, splitting or cutting; then does these in place. */
+int dataset_read(smurf_split *out, const char *path, const struct dataset_options *options);
+int dataset_cut(smurf_split *split, const struct dataset_options *options);
+/* Dithers and splits a copy of a data set as the options ask; one of split and split_at is set. */
+smurf_status dataset_split(smurf_split *out, const smurf_data *whole, const struct dataset_options *options,
+                           uint64_t seed, smurf_error *err);
+/* Cuts each part into windows if the options ask for it. */
+smurf_status dataset_windows(smurf_split *split, const struct dataset_options *options, smurf_error *err);
+
 /* Parses --recalibrate: auto -1, on 1, off 0; otherwise a usage error. */
 int dataset_recalibrate(const char *word);
 
