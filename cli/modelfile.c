@@ -93,6 +93,13 @@ static void take_note(struct dataset_options *o, char *text)
     }
 }
 
+static bool trained_on(const smurf_model *model, const smurf_data *data)
+{
+    int answer = smurf_model_trained_on(model, data);
+    if (answer < 0) out_of_memory();
+    return answer;
+}
+
 /* Splits the data as training did: as the model remembers or, if it is too old to, 8:1:1. *same: the model was trained
    on the train part. An old model may have been trained on windows, which were cut after the split. Returns 0 or the
    exit status. */
@@ -112,9 +119,9 @@ static int split_again(const smurf_model *model, smurf_split *split, const struc
     smurf_status status = SMURF_ERROR_ARGUMENT;
     if (with.split || with.split_at)
         status = dataset_split(&again, split->train, &with, settings_seed(smurf_model_settings(model)), &err);
-    *same = !status && smurf_model_trained_on(model, again.train);
+    *same = !status && trained_on(model, again.train);
     if (!status) status = dataset_windows(&again, options, &err);
-    *same = !status && (*same || smurf_model_trained_on(model, again.train));
+    *same = !status && (*same || trained_on(model, again.train));
     if (*same) {
         report_done("the model was trained on this file: splitting it %s%s as in training", with.split ? "" : "at ",
                     with.split ? with.split : with.split_at);

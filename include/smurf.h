@@ -250,7 +250,8 @@ SMURF_API const smurf_calibration *smurf_model_calibration(const smurf_model *mo
 
 /* How the program split its data: the text it gave to smurf_fit; NULL: none. */
 SMURF_API const char *smurf_model_split(const smurf_model *model);
-/* 1 if the model was trained on exactly these events. */
+/* 1 if the model was trained on exactly these events, with types that it does not know merged; 0 if not; -1: out of
+   memory. */
 SMURF_API int smurf_model_trained_on(const smurf_model *model, const smurf_data *data);
 /* A copy of data with its types numbered as in the model; the caller frees it. Types that the model does not know
    become its type "other" or, if it has none, the number smurf_model_types(model): the model then uses the times of

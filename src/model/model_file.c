@@ -100,7 +100,8 @@ int smurf_model_trained_on(const smurf_model *model, const smurf_data *data)
 {
     if (model->fingerprint == smurf_data_fingerprint(data)) return 1;
     smurf_data *known; /* numbered as in training */
-    if (smurf_model_match(model, data, &known, NULL)) return 0;
+    smurf_status status = smurf_model_match(model, data, &known, NULL);
+    if (status) return status == SMURF_ERROR_MEMORY ? -1 : 0;
     bool same = model->fingerprint == smurf_data_fingerprint(known);
     smurf_data_free(known);
     return same;
