@@ -32,6 +32,7 @@ struct session {
     bool any;             /* the header was shown */
     struct kept_set kept; /* sequences of a table */
     bool told;            /* warned that some are not kept */
+    bool told_unknown;    /* warned of a type that the model does not know */
     size_t unnamed;       /* whole sequences so far, for numbering */
 };
 
@@ -181,6 +182,7 @@ static int take_piece(void *context, smurf_data *piece, int table)
     smurf_data *data;
     smurf_error err;
     if (smurf_model_match(s->model, piece, &data, &err)) return report_error(&err);
+    if (!s->told_unknown) s->told_unknown = modelfile_unknown(piece, data);
     int status = table ? 0 : whole_data(s, data);
     for (size_t i = 0; table && !status && i < smurf_data_sequences(data); i++)
         status = continue_sequence(s, smurf_data_sequence(data, i), i);

@@ -250,10 +250,13 @@ SMURF_API const smurf_calibration *smurf_model_calibration(const smurf_model *mo
 
 /* How the program split its data: the text it gave to smurf_fit; NULL: none. */
 SMURF_API const char *smurf_model_split(const smurf_model *model);
-/* 1 if the model was trained on exactly these events. */
+/* 1 if the model was trained on exactly these events, with types that it does not know merged; 0 if not; -1: out of
+   memory. */
 SMURF_API int smurf_model_trained_on(const smurf_model *model, const smurf_data *data);
-/* A copy of data with its types numbered as in the model; the caller frees it. An event of a type that the model does
-   not know is an error. */
+/* A copy of data with its types numbered as in the model; the caller frees it. Types that the model does not know
+   become its type "other" or, if it has none, the number smurf_model_types(model): the model then uses the times of
+   such events, and the learned embedding of hidden types if it has one; their types are not scored. A remark says how
+   many there are. */
 SMURF_API smurf_status smurf_model_match(const smurf_model *model, const smurf_data *data, smurf_data **out,
                                          smurf_error *err);
 
@@ -369,7 +372,8 @@ SMURF_API void smurf_forecast_free(smurf_forecast *forecast);
 /* Forgets the history. Later times count from `origin` on the user's clock, which matters only to models that see raw
    time. */
 SMURF_API void smurf_forecast_clear(smurf_forecast *forecast, int64_t origin);
-/* Appends an event. A time before the last one or not finite, or an unknown type, is an error that changes nothing. */
+/* Appends an event. A time before the last one or not finite is an error that changes nothing, and so is a type above
+   smurf_model_types, which stands for any type that the model does not know. */
 SMURF_API smurf_status smurf_forecast_append(smurf_forecast *forecast, double time, uint32_t type, smurf_error *err);
 /* Replaces the history by the first `events` events of a sequence. */
 SMURF_API smurf_status smurf_forecast_read(smurf_forecast *forecast, const smurf_sequence *sequence, size_t events,

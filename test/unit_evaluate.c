@@ -360,6 +360,35 @@ static void scores_can_be_stopped_or_refused(void **state)
     smurf_data_free(many);
 }
 
+/* The gaps before events of unknown types are scored, their types are not: scores of types are those of the others. */
+static void unknown_types_are_not_scored(void **state)
+{
+    const struct fixture *f = *state;
+    static const char *const last[] = {"ask", "new"};
+    double loss[2], crps[2];
+    for (int k = 0; k < 2; k++) {
+        char text[200];
+        snprintf(text, sizeof text, "sequence,time,type\n1,0,ask\n1,2,bid\n1,4,ask\n1,5.5,bid\n1,7,%s\n", last[k]);
+        smurf_data *data = read_text(text), *matched;
+        smurf_eval_config c = small_eval();
+        smurf_evaluation *e;
+        smurf_error err;
+        if (smurf_model_match(f->model, data, &matched, &err)) fail_msg("%s", err.message);
+        if (smurf_evaluate(&e, f->model, matched, f->train, &c, &err)) fail_msg("%s", err.message);
+        const smurf_metrics *m = smurf_evaluation_row(e, SMURF_ROW_MODEL, NULL, NULL);
+        assert_int_equal(m->n, 4);
+        loss[k] = m->type_loss;
+        crps[k] = m->crps;
+        double right = smurf_evaluation_markov(e) / 100 * (k ? 3 : 4); /* a whole number of events */
+        assert_true(fabs(right - floor(right + 0.5)) < 1e-9);
+        smurf_evaluation_free(e);
+        smurf_data_free(data);
+        smurf_data_free(matched);
+    }
+    assert_true(crps[0] == crps[1]);
+    assert_true(loss[1] > 0 && loss[1] < 5); /* a type of probability 0 would cost 87 / 4 */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -369,6 +398,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(samplers_with_steps, set_up, tear_down),
         cmocka_unit_test_setup_teardown(scores_add_up_to_metrics, set_up, tear_down),
         cmocka_unit_test_setup_teardown(scores_can_be_stopped_or_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(unknown_types_are_not_scored, set_up, tear_down),
         cmocka_unit_test(evaluations_outlive_their_parts),
         cmocka_unit_test(truths_outlive_their_process),
         cmocka_unit_test(parts_outlive_the_whole),

@@ -133,6 +133,7 @@ static smurf_status begin(struct evaluation *e, const struct evaluation_plan *pl
     const smurf_data *test = plan->test;
     *e = (struct evaluation){.n = smurf_data_gaps(test),
                              .types = test->types,
+                             .known = plan->known,
                              .mean_gap = plan->mean_gap,
                              .tick = plan->tick,
                              .acc_markov = NAN,
@@ -304,8 +305,13 @@ static smurf_status summarise(struct evaluation *e, const struct evaluation_plan
     }
     if (!e->markov_right) return status;
     struct sum right = {0};
-    for (size_t i = 0; i < e->n; i++) smurf_sum_add(&right, e->markov_right[i]);
-    e->acc_markov = 100 * smurf_sum_value(&right) / (double)e->n;
+    size_t typed = 0;
+    for (size_t i = 0; i < e->n; i++) {
+        if (!evaluation_is_typed(e, i)) continue;
+        smurf_sum_add(&right, e->markov_right[i]);
+        typed++;
+    }
+    e->acc_markov = 100 * smurf_sum_value(&right) / (double)typed;
     return status;
 }
 

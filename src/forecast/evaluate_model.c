@@ -79,7 +79,7 @@ static smurf_status describe(struct evaluation *e, const smurf_model *m, const s
 
 smurf_status smurf_evaluate_check(const smurf_model *m, const smurf_data *data, smurf_error *err)
 {
-    if (data->types <= m->types) return SMURF_OK;
+    if (data->types <= m->types + 1) return SMURF_OK; /* the last one: unknown */
     return smurf_fail(err, SMURF_ERROR_ARGUMENT,
                       "'%s' has %u types, the model %u (smurf_model_match numbers them alike)", data->source,
                       data->types, m->types);
@@ -101,6 +101,7 @@ smurf_status smurf_evaluate(smurf_evaluation **out, const smurf_model *m, const 
     struct evaluation_plan plan = {.model = smurf_model_predictor(&plain),
                                    .has_map = mapped,
                                    .test = data,
+                                   .known = m->types,
                                    .tick = m->notes.tick,
                                    .n_dev = mapped ? m->notes.calibration.gaps : 0,
                                    .draws = c.draws || !walks ? c.draws : DRAWS_USUAL,
