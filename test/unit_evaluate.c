@@ -6,6 +6,9 @@
  */
 #include "train_case.h"
 
+#include "eval/pieces.h"
+#include "forecast/model_predictor.h"
+
 #include <unistd.h>
 
 /* Two types with names, `sequences` sequences of six events. */
@@ -389,6 +392,45 @@ static void unknown_types_are_not_scored(void **state)
     assert_true(loss[1] > 0 && loss[1] < 5); /* a type of probability 0 would cost 87 / 4 */
 }
 
+/* One long sequence is divided between threads: the same bytes for any number, in evaluation and calibration. */
+static void one_sequence_on_several_threads(void **state)
+{
+    (void)state;
+    smurf_error err;
+    smurf_data *data = simulate("hawkes", 2, 1, 2500, 1);
+    smurf_trainer *t = trainer_of("objective=mle context=16", 1, data, NULL);
+    smurf_model *model[2];
+    smurf_metrics row[2][2];
+    for (int i = 0; i < 2; i++) {
+        smurf_eval_config c = small_eval();
+        smurf_evaluation *e;
+        c.threads = i ? 3 : 1;
+        if (smurf_trainer_model(t, &model[i], &err)) fail_msg("%s", err.message);
+        if (smurf_model_calibrate(model[i], data, NULL, 1, 1, c.threads, NULL, NULL, &err)) fail_msg("%s", err.message);
+        if (smurf_evaluate(&e, model[i], data, data, &c, &err)) fail_msg("%s", err.message);
+        row[i][0] = *smurf_evaluation_row(e, SMURF_ROW_MODEL, NULL, NULL);
+        row[i][1] = *smurf_evaluation_row(e, SMURF_ROW_RECENT, NULL, NULL);
+        smurf_evaluation_free(e);
+    }
+    assert_int_equal(row[0][0].n, 2499);
+    assert_memory_equal(row[0], row[1], sizeof row[0]);
+    const smurf_calibration *a = smurf_model_calibration(model[0]), *b = smurf_model_calibration(model[1]);
+    assert_true(a->cs_after == b->cs_after && a->crps_after == b->crps_after && a->gaps == 2499);
+
+    struct predictor p = smurf_model_predictor(model[0]);
+    struct pieces pieces;
+    assert_true(smurf_pieces_init(&pieces, &p, data));
+    assert_true(pieces.count == 3 && pieces.piece[0].from == 1 && pieces.piece[2].to == 2500);
+    for (size_t i = 1; i < pieces.count; i++) {
+        assert_int_equal(pieces.piece[i].from, pieces.piece[i - 1].to);
+        assert_int_equal((pieces.piece[i].from - 1) % 32, 0); /* where a window of the model begins */
+    }
+    free(pieces.piece);
+    smurf_model_free(model[0]), smurf_model_free(model[1]);
+    smurf_trainer_free(t);
+    smurf_data_free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -403,6 +445,7 @@ int main(void)
         cmocka_unit_test(truths_outlive_their_process),
         cmocka_unit_test(parts_outlive_the_whole),
         cmocka_unit_test(futures_and_laws_stand_alone),
+        cmocka_unit_test(one_sequence_on_several_threads),
     };
     return cmocka_run_group_tests_name("evaluate", tests, NULL, NULL);
 }
