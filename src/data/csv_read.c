@@ -277,15 +277,18 @@ static smurf_status read_header(struct csv *csv)
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-static smurf_status read_first(const struct field *f, size_t *first, smurf_error *err)
+/* A count of events; 0 if the column is absent or the field empty. */
+static smurf_status read_count(const struct csv *csv, enum column_role role, size_t *out)
 {
-    *first = 0;
+    *out = 0;
+    if (csv->role[role] < 0) return SMURF_OK;
+    const struct field *f = &csv->field[csv->role[role]];
     for (size_t i = 0; i < f->n; i++) {
         if (f->text[i] < '0' || f->text[i] > '9' || i == 15)
-            return smurf_fail(err, SMURF_ERROR_INPUT,
-                              "first_scored '%.*s' is not a whole number (leave it empty to score all events)",
-                              f->n < 40 ? (int)f->n : 40, f->text);
-        *first = 10 * *first + (size_t)(f->text[i] - '0');
+            return smurf_fail(csv->err, SMURF_ERROR_INPUT, "%s '%.*s' is not a whole number (leave it empty%s)",
+                              smurf_column_usual(role, (char[COLUMN_USUAL]){0}), f->n < 40 ? (int)f->n : 40, f->text,
+                              role == COLUMN_FIRST ? " to score all events" : " if there are none");
+        *out = 10 * *out + (size_t)(f->text[i] - '0');
     }
     return SMURF_OK;
 }
@@ -301,10 +304,10 @@ static smurf_status read_window(struct csv *csv, struct rows *rows)
         if (status) return status;
         found[i] = &d[i];
     }
-    size_t first = 0;
-    ptrdiff_t column = csv->role[COLUMN_FIRST];
-    smurf_status status = column >= 0 ? read_first(&csv->field[column], &first, csv->err) : SMURF_OK;
-    return status ? status : smurf_rows_window(rows, found[0], found[1], first, csv->err);
+    size_t first, before;
+    smurf_status status = read_count(csv, COLUMN_FIRST, &first);
+    if (!status) status = read_count(csv, COLUMN_BEFORE, &before);
+    return status ? status : smurf_rows_window(rows, found[0], found[1], first, before, csv->err);
 }
 
 static const char *delimiter_name(const struct csv *csv)
@@ -332,7 +335,8 @@ static smurf_status read_row(struct csv *csv, struct rows *rows, const char *p, 
     if (!status && type->n == 0)
         status = smurf_fail(csv->err, SMURF_ERROR_INPUT, "the type is empty (fill it in or remove the event)");
     if (!status) status = smurf_rows_push(rows, sequence->text, sequence->n, &when, type->text, type->n, csv->err);
-    if (!status && (csv->role[COLUMN_START] >= 0 || csv->role[COLUMN_END] >= 0 || csv->role[COLUMN_FIRST] >= 0))
+    if (!status && (csv->role[COLUMN_START] >= 0 || csv->role[COLUMN_END] >= 0 || csv->role[COLUMN_FIRST] >= 0 ||
+                    csv->role[COLUMN_BEFORE] >= 0))
         status = read_window(csv, rows);
     return smurf_source_blame(csv->source, status, csv->err);
 }

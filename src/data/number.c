@@ -8,6 +8,7 @@
  *   - strtod in the C locale otherwise (rare: 20 digits or more, large exponents).
  */
 #include "data/number.h"
+#include "data/calendar.h"
 
 #include <locale.h>
 #include <math.h>
@@ -106,93 +107,6 @@ const char *smurf_decimal_scan(struct decimal *d, const char *text)
     return p;
 }
 
-/* Days from 1970-01-01 to a date of the proleptic Gregorian calendar. */
-static int64_t days_from_civil(int64_t year, int month, int day)
-{
-    year -= month <= 2;
-    int64_t era = (year >= 0 ? year : year - 399) / 400;
-    int64_t year_of_era = year - era * 400;
-    int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719468;
-}
-
-/* Reads exactly `count` digits; NULL if there are fewer. */
-static const char *fixed(const char *p, const char *end, int count, int *out)
-{
-    int value = 0;
-    for (; count > 0; count--, p++) {
-        if (p >= end || !is_digit(*p)) return NULL;
-        value = 10 * value + (*p - '0');
-    }
-    *out = value;
-    return p;
-}
-
-static int days_in_month(int year, int month)
-{
-    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    return days[month - 1] + (month == 2 && leap);
-}
-
-/* Z, +hh, +hhmm or +hh:mm. Returns its end if it is a zone; *east is in seconds east of UTC. */
-static const char *scan_zone(const char *p, const char *end, int *east)
-{
-    *east = 0;
-    if (p < end && (*p == 'Z' || *p == 'z')) return p + 1;
-    if (p >= end || (*p != '+' && *p != '-')) return p;
-    int sign = *p == '-' ? -1 : 1, hour = 0, minute = 0;
-    if (!(p = fixed(p + 1, end, 2, &hour))) return NULL;
-    if (p < end && *p == ':') p++;
-    if (p < end && !(p = fixed(p, end, 2, &minute))) return NULL;
-    if (hour > 23 || minute > 59) return NULL;
-    *east = sign * (hour * 3600 + minute * 60);
-    return p;
-}
-
-static bool scan_calendar(struct decimal *d, const char *text, size_t n)
-{
-    const char *p = text, *end = text + n;
-    int year, month, day, hour = 0, minute = 0, second = 0, east = 0;
-    if (!(p = fixed(p, end, 4, &year)) || p >= end || (*p != '-' && *p != '/')) return false;
-    char dash = *p++;
-    if (!(p = fixed(p, end, 2, &month)) || p >= end || *p++ != dash) return false;
-    if (!(p = fixed(p, end, 2, &day))) return false;
-    if (month < 1 || month > 12 || day < 1 || day > days_in_month(year, month)) return false;
-
-    uint64_t fraction = 0;
-    int places = 0;
-    if (p < end && (*p == 'T' || *p == 't' || *p == ' ')) {
-        if (!(p = fixed(p + 1, end, 2, &hour)) || p >= end || *p++ != ':') return false;
-        if (!(p = fixed(p, end, 2, &minute))) return false;
-        if (p < end && *p == ':') {
-            if (!(p = fixed(p + 1, end, 2, &second))) return false;
-            if (p < end && (*p == '.' || *p == ',')) {
-                const char *first = ++p;
-                for (; p < end && is_digit(*p); p++)
-                    if (places < 9) fraction = fraction * 10 + (uint64_t)(*p - '0'), places++;
-                if (p == first) return false;
-            }
-        }
-        if (p < end && *p == ' ' && p + 1 < end && (p[1] == '+' || p[1] == '-')) p++;
-        if (!(p = scan_zone(p, end, &east))) return false;
-    }
-    if (p != end || hour > 23 || minute > 59 || second > 60) return false;
-
-    int64_t seconds = days_from_civil(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - east;
-    signed_wide value = (signed_wide)seconds * (int64_t)smurf_pow10_int[places] + (int64_t)fraction;
-    wide size = (wide)(value < 0 ? -value : value);
-    for (; size > UINT64_MAX; places--) size /= 10;
-    *d = (struct decimal){.mantissa = (uint64_t)size,
-                          .exponent = -places,
-                          .negative = value < 0,
-                          .integer = places == 0,
-                          .calendar = true,
-                          .text = text,
-                          .length = n};
-    return true;
-}
-
 bool smurf_decimal_scan_time(struct decimal *out, const char *text, size_t n)
 {
     if (n == 0) return false;
@@ -204,7 +118,10 @@ bool smurf_decimal_scan_time(struct decimal *out, const char *text, size_t n)
         return true;
     }
     if (smurf_decimal_scan(out, text) == text + n) return true;
-    return scan_calendar(out, text, n);
+    struct calendar_time time;
+    if (!smurf_calendar_scan(&time, text, n)) return false;
+    smurf_calendar_decimal(out, &time, text, n);
+    return true;
 }
 
 /* ---- Values ---------------------------------------------------------------------------------- */

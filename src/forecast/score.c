@@ -2,10 +2,8 @@
 #include "forecast/evaluate.h"
 
 #include "base/error.h"
-#include "base/threads.h"
 #include "data/data.h"
 #include "forecast/model_predictor.h"
-#include "op/serial.h"
 
 #include <math.h>
 
@@ -43,7 +41,6 @@ smurf_status smurf_score(const smurf_model *m, const smurf_data *data, const smu
     smurf_evaluation *e = NULL;
     smurf_status status = smurf_eval_config_take(&c, &sampler, given, err);
     if (!status) status = smurf_evaluate_check(m, data, err);
-    if (!status) status = smurf_blas_check(smurf_threads(c.threads, data->sequences), err);
     if (status) return status;
     smurf_model plain = *m; /* without its recalibration map, if not wanted */
     if (!c.recalibrate) plain.notes.calibration.recalibrated = 0;
@@ -54,7 +51,7 @@ smurf_status smurf_score(const smurf_model *m, const smurf_data *data, const smu
     status = smurf_evaluate_plan(&e, &plan, NULL, &c, err);
     if (!status && !isfinite(e->values.row[ROW_MODEL].metrics.log_likelihood))
         status = smurf_fail_at(err, data->source, 0,
-                               "the model gives no finite laws here: its weights, or the times, are too large");
+                               "the model gives no finite law: its weights or the times are too large");
     if (!status) status = hand_out(&e->values, data, scored, context, err);
     smurf_evaluation_free(e);
     return status;
