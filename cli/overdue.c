@@ -181,12 +181,6 @@ static void show_table(const struct session *s)
     }
 }
 
-/* The moment by which the next event was expected. */
-static bool expected_at(const struct silent *r, smurf_moment *out)
-{
-    return smurf_moment_after(out, r->last, r->expected);
-}
-
 static void show_csv(const struct session *s)
 {
     char text[MOMENT_TEXT], name[24];
@@ -201,7 +195,7 @@ static void show_csv(const struct session *s)
         csv_number(stdout, r->silence);
         csv_number(stdout, s->level);
         csv_number(stdout, r->expected);
-        printf(",%s", expected_at(r, &at) ? moment_text(text, at, s->calendar) : "");
+        printf(",%s", moment_of(&at, r->last, r->expected, s->calendar) ? moment_text(text, at, s->calendar) : "");
         csv_number(stdout, r->p);
         putchar('\n');
     }
@@ -210,7 +204,6 @@ static void show_csv(const struct session *s)
 static void show_jsonl(const struct session *s)
 {
     char name[24];
-    smurf_moment at;
     for (size_t i = 0; i < shown(s); i++) {
         const struct silent *r = &s->row[i];
         fputs("{\"sequence\":", stdout);
@@ -223,7 +216,7 @@ static void show_jsonl(const struct session *s)
         json_number(stdout, "silence", r->silence);
         json_number(stdout, "level", s->level);
         json_number(stdout, "expected", r->expected);
-        if (expected_at(r, &at)) json_moment(stdout, "expected_at", at, s->calendar);
+        json_at(stdout, "expected_at", r->last, r->expected, s->calendar);
         json_number(stdout, "p", r->p);
         puts("}");
     }

@@ -10,19 +10,10 @@
 #include <string.h>
 #include <time.h>
 
-/* The moment of `gap` after the one that the answer counts from. False if there is none, or it is beyond what can be
-   parsed again. */
-static bool moment_of(smurf_moment *out, const struct question *q, const smurf_answer *a, double gap)
+bool moment_of(smurf_moment *out, smurf_moment from, double gap, int calendar)
 {
     const int64_t year_10000 = 253402300800;
-    return a->events && smurf_moment_after(out, a->from, gap) && !(q->calendar && out->whole >= year_10000);
-}
-
-/* The median on the data's clock; NULL if not available. */
-static const char *median_text(char out[MOMENT_TEXT], const struct question *q, const smurf_answer *a)
-{
-    smurf_moment moment;
-    return moment_of(&moment, q, a, a->median) ? moment_text(out, moment, q->calendar) : NULL;
+    return smurf_moment_after(out, from, gap) && !(calendar && out->whole >= year_10000);
 }
 
 const char *type_text(char out[24], const smurf_model *model, int64_t type)
@@ -191,7 +182,7 @@ static void put_median(FILE *out, const struct question *q, const smurf_answer *
         put_gap(out, q, a->median, gap_width(q));
         return;
     }
-    bool there = moment_of(&median, q, a, a->median);
+    bool there = a->events && moment_of(&median, a->from, a->median, q->calendar);
     fprintf(out, " %-*s", DATE_WIDTH, a->events ? date_text(text, a->last, a->last.whole % 60 != 0) : "-");
     put_gap(out, q, a->median, gap_width(q));
     fprintf(out, " %-*s", DATE_WIDTH, there ? date_text(text, median, a->median < soon) : "-");
@@ -252,8 +243,11 @@ void csv_number(FILE *out, double x)
 /* Column names of intervals and of probabilities. */
 static void csv_level_names(FILE *out, const struct question *q, const char *before)
 {
-    for (size_t i = 0; i < q->ask.levels; i++)
+    for (size_t i = 0; i < q->ask.levels; i++) {
         fprintf(out, ",%slow_%.12g,%shigh_%.12g", before, q->ask.level[i], before, q->ask.level[i]);
+        if (q->calendar)
+            fprintf(out, ",%slow_at_%.12g,%shigh_at_%.12g", before, q->ask.level[i], before, q->ask.level[i]);
+    }
 }
 
 static void csv_within_names(FILE *out, const struct question *q, const char *before)
@@ -277,31 +271,40 @@ static void csv_header(FILE *out, const struct question *q)
     fputc('\n', out);
 }
 
-static void csv_intervals(FILE *out, const smurf_interval *x, size_t n)
+static void csv_at(FILE *out, const struct question *q, const smurf_answer *a, double gap)
 {
-    for (size_t i = 0; i < n; i++) {
+    char text[MOMENT_TEXT];
+    smurf_moment at;
+    bool there = a->events && moment_of(&at, a->from, gap, q->calendar);
+    fprintf(out, ",%s", there ? moment_text(text, at, q->calendar) : "");
+}
+
+static void csv_intervals(FILE *out, const struct question *q, const smurf_answer *a, const smurf_interval *x)
+{
+    for (size_t i = 0; i < q->ask.levels; i++) {
         csv_number(out, x[i].low);
         csv_number(out, x[i].high);
+        if (!q->calendar) continue;
+        csv_at(out, q, a, x[i].low);
+        csv_at(out, q, a, x[i].high);
     }
 }
 
 static void csv_row(FILE *out, const struct question *q, const char *sequence, const smurf_answer *a)
 {
     char text[MOMENT_TEXT], name[24];
-    const char *median;
     put_csv_text(out, sequence);
     fprintf(out, ",%zu,%s", a->events, a->events ? moment_text(text, a->last, q->calendar) : "");
     fprintf(out, ",%s", a->events ? moment_text(text, a->from, q->calendar) : "");
-    median = median_text(text, q, a);
-    fprintf(out, ",%s", median ? median : "");
+    csv_at(out, q, a, a->median);
     csv_number(out, a->median);
     csv_number(out, a->mean);
-    csv_intervals(out, a->interval, q->ask.levels);
-    if (q->ask.conformal) csv_intervals(out, a->conformal, q->ask.levels);
+    csv_intervals(out, q, a, a->interval);
+    if (q->ask.conformal) csv_intervals(out, q, a, a->conformal);
     for (size_t i = 0; i < q->ask.horizons; i++) csv_number(out, a->within[i]);
     if (q->ask.next >= 0) {
         csv_number(out, a->next_median);
-        csv_intervals(out, a->next_interval, q->ask.levels);
+        csv_intervals(out, q, a, a->next_interval);
         for (size_t i = 0; i < q->ask.horizons; i++) csv_number(out, a->next_within[i]);
         csv_number(out, a->next_seen);
     }
@@ -328,12 +331,11 @@ void json_number(FILE *out, const char *key, double x)
     put_rounded(out, x);
 }
 
-/* The date of `gap` after the moment that the answer counts from. */
-static void json_at(FILE *out, const char *key, const struct question *q, const smurf_answer *a, double gap)
+void json_at(FILE *out, const char *key, smurf_moment from, double gap, int calendar)
 {
     smurf_moment moment;
-    if (moment_of(&moment, q, a, gap))
-        json_moment(out, key, moment, q->calendar);
+    if (moment_of(&moment, from, gap, calendar))
+        json_moment(out, key, moment, calendar);
     else
         fprintf(out, ",\"%s\":null", key);
 }
@@ -346,9 +348,9 @@ static void json_intervals(FILE *out, const char *key, const struct question *q,
         fprintf(out, "%s{\"level\":%.12g", i ? "," : "", q->ask.level[i]);
         json_number(out, "low", x[i].low);
         json_number(out, "high", x[i].high);
-        if (q->calendar) {
-            json_at(out, "low_at", q, a, x[i].low);
-            json_at(out, "high_at", q, a, x[i].high);
+        if (q->calendar && a->events) {
+            json_at(out, "low_at", a->from, x[i].low, 1);
+            json_at(out, "high_at", a->from, x[i].high, 1);
         }
         fputc('}', out);
     }
@@ -384,16 +386,14 @@ static void json_target(FILE *out, const struct question *q, const smurf_answer 
 
 static void json_line(FILE *out, const struct question *q, const char *sequence, const smurf_answer *a)
 {
-    char text[MOMENT_TEXT], name[24];
+    char name[24];
     fputs("{\"sequence\":", out);
     put_string(out, sequence);
     fprintf(out, ",\"events\":%zu", a->events);
     if (a->events) {
         json_moment(out, "last", a->last, q->calendar);
         json_moment(out, "from", a->from, q->calendar);
-        const char *median = median_text(text, q, a);
-        const char *quote = median && q->calendar ? "\"" : "";
-        fprintf(out, ",\"median_time\":%s%s%s", quote, median ? median : "null", quote);
+        json_at(out, "median_time", a->from, a->median, q->calendar);
     }
     json_number(out, "median", a->median);
     json_number(out, "mean", a->mean);

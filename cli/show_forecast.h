@@ -52,5 +52,8 @@ void csv_number(FILE *out, double x);
 /* A further member of a JSON object: a number of up to nine digits, or a moment. */
 void json_number(FILE *out, const char *key, double x);
 void json_moment(FILE *out, const char *key, smurf_moment moment, int calendar);
+/* The moment of `gap` after `from`. False if it is beyond what can be parsed again; null in JSON. */
+bool moment_of(smurf_moment *out, smurf_moment from, double gap, int calendar);
+void json_at(FILE *out, const char *key, smurf_moment from, double gap, int calendar);
 
 #endif

@@ -2,7 +2,6 @@
 #include "forecast/evaluate.h"
 
 #include "base/error.h"
-#include "base/threads.h"
 #include "data/data.h"
 #include "forecast/model_predictor.h"
 
@@ -52,7 +51,7 @@ smurf_status smurf_score(const smurf_model *m, const smurf_data *data, const smu
     status = smurf_evaluate_plan(&e, &plan, NULL, &c, err);
     if (!status && !isfinite(e->values.row[ROW_MODEL].metrics.log_likelihood))
         status = smurf_fail_at(err, data->source, 0,
-                               "the model gives no finite laws here: its weights, or the times, are too large");
+                               "the model gives no finite law: its weights or the times are too large");
     if (!status) status = hand_out(&e->values, data, scored, context, err);
     smurf_evaluation_free(e);
     return status;

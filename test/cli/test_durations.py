@@ -137,6 +137,9 @@ class Showing(DurationCase):
                 for end in "low", "high":
                     gap = (moment(interval[end + "_at"]) - moment(one["from"])).total_seconds()
                     self.assertAlmostEqual(gap, interval[end], delta=1e-3)
+            out = self.smurf("predict", self.at("dates.safetensors"), self.at("dates/test.csv"), "--format", "csv").out
+            [row] = [r for r in csv.DictReader(io.StringIO(out)) if r["sequence"] == one["sequence"]]
+            self.assertEqual((row["low_at_0.9"], row["high_at_0.9"]), (one["intervals"][1]["low_at"], one["intervals"][1]["high_at"]))
         self.assertEqual(set(self.predict("hours")[0]["intervals"][0]), {"level", "low", "high"})
 
     def test_programs_get_numbers_in_the_unit_of_the_data(self):
