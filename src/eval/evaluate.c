@@ -35,11 +35,12 @@ static void *room(size_t n, size_t each, bool *ok)
     return out;
 }
 
-static bool row_init(struct row_values *row, const char *name, size_t n)
+static bool row_init(struct row_values *row, const char *name, size_t n, bool brief)
 {
     bool ok = true;
     row->name = name;
     row->pit = room(n, sizeof *row->pit, &ok);
+    if (brief) return ok;
     row->crps = room(n, sizeof *row->crps, &ok);
     row->quantile = room(n * SMURF_LEVELS, sizeof *row->quantile, &ok);
     return ok;
@@ -66,7 +67,7 @@ static bool rows_init(struct evaluation *e, const struct evaluation_plan *plan)
     for (int r = 0; r < ROWS && ok; r++) {
         struct row_values *row = &e->row[r];
         if (!wanted[r]) continue;
-        ok = row_init(row, plan->name[r] ? plan->name[r] : usual[r], e->n);
+        ok = row_init(row, plan->name[r] ? plan->name[r] : usual[r], e->n, plan->brief);
         if (r == ROW_MODEL && types) ok = row_add_types(row, e->n) && ok;
         if (r == ROW_SAMPLED && types) row->top_draws = room(e->n, sizeof *row->top_draws, &ok);
         if (r != ROW_SAMPLED) row->log_density = room(e->n, sizeof *row->log_density, &ok);
@@ -133,6 +134,7 @@ static smurf_status begin(struct evaluation *e, const struct evaluation_plan *pl
     const smurf_data *test = plan->test;
     *e = (struct evaluation){.n = smurf_data_gaps(test),
                              .types = test->types,
+                             .known = plan->known,
                              .mean_gap = plan->mean_gap,
                              .tick = plan->tick,
                              .acc_markov = NAN,
@@ -306,8 +308,13 @@ static smurf_status summarise(struct evaluation *e, const struct evaluation_plan
     }
     if (!e->markov_right) return status;
     struct sum right = {0};
-    for (size_t i = 0; i < e->n; i++) smurf_sum_add(&right, e->markov_right[i]);
-    e->acc_markov = 100 * smurf_sum_value(&right) / (double)e->n;
+    size_t typed = 0;
+    for (size_t i = 0; i < e->n; i++) {
+        if (!evaluation_is_typed(e, i)) continue;
+        smurf_sum_add(&right, e->markov_right[i]);
+        typed++;
+    }
+    e->acc_markov = 100 * smurf_sum_value(&right) / (double)typed;
     return status;
 }
 
