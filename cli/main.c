@@ -16,6 +16,8 @@ static const struct {
     {"eval", command_eval, "measure a model's calibration and accuracy"},
     {"compare", command_compare, "train several models and compare them in one table"},
     {"predict", command_predict, "predict when the next event comes and of what type, with intervals"},
+    {"overdue", command_overdue, "list the sequences that have been silent for longer than expected"},
+    {"score", command_score, "score each event: how unusual its time and how probable its type"},
     {"sample", command_sample, "sample futures many events ahead"},
     {"report", command_report, "write an HTML report on how reliable a model is"},
     {"info", command_info, "describe event data: size, types, gaps, ties, clock tick, warnings"},

@@ -28,12 +28,22 @@ int modelfile_open(smurf_model **model, char **arguments)
     return smurf_model_load(model, arguments[0], &err) ? report_error(&err) : 0;
 }
 
+int modelfile_unknown(const smurf_data *data, const smurf_data *matched)
+{
+    size_t n = 0;
+    while (smurf_data_remark(data, n)) n++;
+    const char *remark = smurf_data_remark(matched, n);
+    if (remark) report_warning("%s: %s", smurf_data_source(matched), remark);
+    return remark != NULL;
+}
+
 int modelfile_match(const smurf_model *model, smurf_data **data)
 {
     smurf_error err;
     smurf_data *matched;
     if (!*data) return 0;
     if (smurf_model_match(model, *data, &matched, &err)) return report_error(&err);
+    modelfile_unknown(*data, matched);
     smurf_data_free(*data);
     *data = matched;
     return 0;
@@ -83,6 +93,13 @@ static void take_note(struct dataset_options *o, char *text)
     }
 }
 
+static bool trained_on(const smurf_model *model, const smurf_data *data)
+{
+    int answer = smurf_model_trained_on(model, data);
+    if (answer < 0) out_of_memory();
+    return answer;
+}
+
 /* Splits the data as training did: as the model remembers or, if it is too old to, 8:1:1. *same: the model was trained
    on the train part. An old model may have been trained on windows, which were cut after the split. Returns 0 or the
    exit status. */
@@ -102,9 +119,9 @@ static int split_again(const smurf_model *model, smurf_split *split, const struc
     smurf_status status = SMURF_ERROR_ARGUMENT;
     if (with.split || with.split_at)
         status = dataset_split(&again, split->train, &with, settings_seed(smurf_model_settings(model)), &err);
-    *same = !status && smurf_model_trained_on(model, again.train);
+    *same = !status && trained_on(model, again.train);
     if (!status) status = dataset_windows(&again, options, &err);
-    *same = !status && (*same || smurf_model_trained_on(model, again.train));
+    *same = !status && (*same || trained_on(model, again.train));
     if (*same) {
         report_done("the model was trained on this file: splitting it %s%s as in training", with.split ? "" : "at ",
                     with.split ? with.split : with.split_at);

@@ -442,11 +442,11 @@ static void test_errors(void **state)
     start(&t, &shapes[0], LENGTH), start(&other, &shapes[1], 2);
     struct encoder_cache cache = cache_of(&t, 0), strange = cache_of(&other, 0), bounded = cache_of(&t, 9);
     fill(&cache, &t, 0, 20);
-    assert_int_equal(smurf_encoder_cache_append(&cache, 7, 1, 0, &h, &err), SMURF_ERROR_ARGUMENT);
-    assert_string_equal(err.message, "type 7 is not one of the model's 7");
+    assert_int_equal(smurf_encoder_cache_append(&cache, 8, 1, 0, &h, &err), SMURF_ERROR_ARGUMENT);
+    assert_string_equal(err.message, "type 8 is not one of the model's 7");
     assert_int_equal(smurf_encoder_cache_append(&cache, 0, NAN, 0, &h, &err), SMURF_ERROR_ARGUMENT);
     assert_string_equal(err.message, "time nan is not finite");
-    const uint32_t type[] = {0, 7};
+    const uint32_t type[] = {0, 8};
     const double time[] = {1, 2};
     assert_int_equal(smurf_encoder_cache_fill(&cache, type, time, t.gap, 2, &h, &err), SMURF_ERROR_ARGUMENT);
     assert_int_equal(smurf_encoder_cache_copy(&cache, &strange, &err), SMURF_ERROR_ARGUMENT);

@@ -44,6 +44,7 @@ static const struct {
     {"sampler-steps", {"1", "5000"}},
     {"sampler-step", {"0.001", "0.05"}},
     {"dither", {"0", "0.001"}},
+    {"mask", {"0", "0.01"}},
     {"batch", {"1", "65536"}},
     {"rate", {"0.0001", "10"}},
     {"schedule", {"constant", "plateau"}},
@@ -357,7 +358,7 @@ static void test_default_preset(void **state)
     assert_true(few.average > 0 && few.average < most.average && few.context == 0 && most.context > 0);
     assert_true(few.batch >= 1 && few.batch < 20 && most.batch == 2 && c.batch == 64);
     assert_true(few.epochs > most.epochs && most.epochs == 10 && most.patience == 5 && few.patience >= 5);
-    assert_true(few.dither == 0 && most.dither == 0);
+    assert_true(few.dither == 0 && most.dither == 0 && few.mask == 0.01 && most.mask == 0.01);
     smurf_data_free(tiny);
     smurf_data_free(large);
     smurf_data_free(short_ones);

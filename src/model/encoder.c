@@ -180,7 +180,7 @@ static void start_rows(const struct pass *p, const struct encoder_input *input, 
     size_t d = p->s->width;
     real *x = p->m->x + i0 * d;
     temporal_forward(n, d, input->time + i0, p->m->z + i0 * d);
-    embed_forward(n, d, input->type + i0, p->slab + p->at->embedding, x);
+    embed_forward(n, d, encoder_inputs(p->s), input->type + i0, p->slab + p->at->embedding, x);
     if (p->s->gap_feature)
         gap_feature_forward(n, d, GAP_UNITS, (const real *)input->gap + i0, p->slab + p->at->gap_v,
                             p->slab + p->at->gap_c, p->slab + p->at->gap_table, p->m->gap_h + i0 * GAP_UNITS, x);

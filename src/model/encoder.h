@@ -31,7 +31,14 @@ struct encoder_shape {
     size_t types, width, heads, head_width, layers, inner;
     enum activation activation;
     bool gap_feature;
+    bool unknown; /* one more embedding, for unknown types; without it, theirs is 0 */
 };
+
+/* Rows of the embedding. */
+static inline size_t encoder_inputs(const struct encoder_shape *shape)
+{
+    return shape->types + shape->unknown;
+}
 
 /* Offsets of the parameters in the slab. */
 struct encoder_layer {
@@ -42,7 +49,7 @@ struct encoder_layer {
     size_t outer, outer_bias;          /* (width x inner), (width) */
 };
 struct encoder_params {
-    size_t embedding; /* (types x width) */
+    size_t embedding; /* (inputs x width) */
     size_t gap_v, gap_c, gap_table;
     struct encoder_layer layer[LAYERS_MOST];
 };
@@ -54,9 +61,9 @@ void smurf_encoder_params(const struct encoder_shape *shape, struct params *para
 struct encoder_input {
     struct op_rows rows;
     size_t n;
-    const uint32_t *type;
-    const double *time; /* as the temporal encoding sees it */
-    const void *gap;    /* (n) real: standardised log of the gap before, NaN for none; NULL without the gap feature */
+    const uint32_t *type; /* the number of types: unknown */
+    const double *time;   /* as the temporal encoding sees it */
+    const void *gap;      /* (n) real: standardised log of the gap before, NaN for none; NULL without the gap feature */
 };
 
 /* Memory for a forward and backward pass over up to n events, in reals (forward alone needs less). */

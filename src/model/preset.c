@@ -77,6 +77,7 @@ static void use_published(smurf_settings *c, const struct published *p, int prog
     c->sampler_step = p->step[program];
     c->sampler_steps = p->steps[program];
     c->dither = 0;
+    c->mask = 0;
     c->batch = p->batch;
     c->rate = p->rate[program];
     c->schedule = 1;
@@ -133,6 +134,7 @@ static double clamp(double x, double low, double high)
    - sequences are cut into windows with a look-back of 128 if most events are in sequences of more than 600, or if one
    sequence has more than 2,400: attention costs the square of the length, and a step is as large as its longest
    sequence. So a long sequence among short ones costs no more than its events;
+   - one input type in a hundred is hidden, so that types that training did not see have an embedding;
    - about 6 million events in total, within 10 to 200 epochs: minutes on two cores. */
 static smurf_status use_look(smurf_settings *c, const smurf_data *train, smurf_error *err)
 {
@@ -146,6 +148,7 @@ static smurf_status use_look(smurf_settings *c, const smurf_data *train, smurf_e
     c->settle = l.events < 5000 ? 0 : 0.2;
     c->dither = tick > 0 && tick >= 1e-3 * l.mean_gap ? tick : 0;
     c->batch = (size_t)clamp(floor(step / (l.mean_length > 0 ? l.mean_length : 1) + 0.5), 1, 64);
+    c->mask = 0.01;
     c->warmup = 100;
     c->epochs = (size_t)clamp(6e6 / (l.events > 0 ? l.events : 1), 10, 200);
     c->patience = c->epochs / 6 > 5 ? c->epochs / 6 : 5;

@@ -136,7 +136,7 @@ static void write_notes(struct sink *sink, const struct evaluation *evaluation)
     }
     if (isfinite(evaluation->mean_gap)) {
         smurf_sink_text(sink, " Mean gap of train: ");
-        smurf_markup_text(sink, smurf_significant(evaluation->mean_gap, 3).text);
+        smurf_markup_text(sink, smurf_duration(evaluation->mean_gap, evaluation->unit).text);
         smurf_sink_char(sink, '.');
     }
     smurf_sink_text(sink, "</p></details>\n");

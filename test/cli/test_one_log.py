@@ -2,6 +2,8 @@
 the whole.
 """
 import json
+import os
+import subprocess
 import unittest
 
 import common
@@ -69,6 +71,23 @@ class OneLog(common.Case):
             self.assertEqual((e["part"], e["n"], w["n"]), ("test", 90, 90))
             for key in "crps", "il", "log_likelihood", "type_loss":
                 self.assertAlmostEqual(e[key], w[key], delta=1e-4 * abs(e[key]), msg=(more, key))
+
+    def peak(self, *args):
+        """Most memory of a run, in bytes."""
+        run = subprocess.Popen([common.SMURF, *args], cwd=self.folder, env=common.environment(), stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(run.pid, 0)
+        run.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(run.returncode, 0)
+        return 1024 * usage.ru_maxrss
+
+    def test_memory_of_a_long_log(self):
+        small = ("--epochs", "1", "--width", "16", "--inner", "16", "--heads", "2", "--head-width", "8")
+        self.train(self.log(2000), *small)
+        short, long = self.log(3000, "short.csv"), self.log(23000, "long.csv")
+        more = self.peak("eval", "model.safetensors", long, "--threads", "1") - self.peak("eval", "model.safetensors", short,
+                                                                                         "--threads", "1")
+        self.assertLess(more / 20000, 1000)  # of which most are results; keeping activations takes several times as much
 
     def test_too_short(self):
         log = self.log(5)
