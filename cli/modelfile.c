@@ -70,11 +70,27 @@ int modelfile_read(const smurf_model *model, smurf_split *split, smurf_data **pa
 
 /* ---- The split of training ---------------------------------------------------------------------- */
 
-char *modelfile_note(const struct dataset_options *o)
+/* The time at which a part begins to be scored, in all its digits. False: it is negative, which is not written. */
+static bool write_start(const smurf_data *part, char text[64])
 {
-    char *text;
-    int n = asprintf(&text, "%s %s%s%s", o->split_at ? "at" : "shares", o->split_at ? o->split_at : o->split,
-                     o->dither ? "\ndither " : "", o->dither ? o->dither : "");
+    const smurf_sequence *s = smurf_data_sequence(part, 0);
+    double time = s->time[s->first < s->length ? s->first : s->length - 1], whole = floor(time);
+    char fraction[400];
+    snprintf(fraction, sizeof fraction, "%.30f", time - whole);
+    snprintf(text, 64, "%lld%.31s", (long long)s->origin + (long long)whole, strchr(fraction, '.'));
+    return text[0] != '-';
+}
+
+/* Shares of one sequence are noted as times too: when the log has grown, its new events belong to test. */
+char *modelfile_note(const struct dataset_options *o, const smurf_split *split)
+{
+    char *text, from[2][64] = {"", ""};
+    bool one = o->split && split->test && smurf_data_sequences(split->train) == 1 &&
+               write_start(split->dev ? split->dev : split->test, from[0]) && write_start(split->test, from[1]);
+    if (!one) from[0][0] = from[1][0] = '\0';
+    int n = asprintf(&text, "%s %s%s%s%s%s%s%s", o->split_at ? "at" : "shares", o->split_at ? o->split_at : o->split,
+                     one ? "\nat " : "", from[0], one ? "," : "", from[1], o->dither ? "\ndither " : "",
+                     o->dither ? o->dither : "");
     if (n < 0) out_of_memory();
     return text;
 }
@@ -121,7 +137,7 @@ static int split_again(const smurf_model *model, smurf_split *split, const struc
         status = dataset_split(&again, split->train, &with, settings_seed(smurf_model_settings(model)), &err);
     *same = !status && trained_on(model, again.train);
     if (!status) status = dataset_windows(&again, options, &err);
-    *same = !status && (*same || trained_on(model, again.train));
+    *same = !status && (*same || (options->window && trained_on(model, again.train)));
     if (*same) {
         report_done("the model was trained on this file: splitting it %s%s as in training", with.split ? "" : "at ",
                     with.split ? with.split : with.split_at);

@@ -354,8 +354,8 @@ int command_train(int argc, char **argv)
         data.dither = NULL;
     }
     int recalibrate = dataset_recalibrate(o.recalibrate);
-    if (!directory) o.split = modelfile_note(&data);
     status = dataset_load(&split, argv[0], &data);
+    if (!status && !directory) o.split = modelfile_note(&data, &split);
     if (!status) status = train(&o, &split, recalibrate);
     free(o.resume_path);
     free(o.split);

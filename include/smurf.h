@@ -121,7 +121,8 @@ typedef struct smurf_data smurf_data;
 /* One sequence of a data set. The arrays belong to the data set.
    An event happened at `origin + time[i]` in the data set's unit. The origin is 0 for times below
    2^20 (about a million) and else the whole part of the first time, so that clocks such as
-   nanoseconds since 1970 keep every digit of their gaps. */
+   nanoseconds since 1970 keep every digit of their gaps. It can gain members: pass on what
+   smurf_data_sequence returns, not a struct of your own. */
 typedef struct smurf_sequence {
     const double *time;   /* (length), non-decreasing, relative to origin */
     const uint32_t *type; /* (length), 0 .. smurf_data_types - 1 */

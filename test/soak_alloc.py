@@ -43,10 +43,13 @@ COMMANDS = {
     "convert-split": ["convert", "a.csv", "made", "--to", "jsonl", "--split", "3:1:1", "--window", "3"],
     "simulate": ["simulate", "hawkes", "--sequences", "4", "--events", "3", "-o", "made.csv", "--threads", "1"],
     "train": ["train", "data", "-o", "made", "--epochs", "2", "--log", "made.jsonl", *TINY],
+    "train-log": ["train", "log.csv", "-o", "made", "--epochs", "1", "--window", "5", "--history", "3", "--recalibrate", "on", *TINY],
     "train-nhp": ["train", "data", "-o", "made", "--preset", "nhp", "--epochs", "1", "--width", "2", "--threads", "1"],
     "train-resume": ["train", "data", "-o", "stopped", "--resume", "--log", "stopped.jsonl", "--threads", "1"],
     "eval": ["eval", "smurf", "data", "--report", "made.html", "--bootstrap", "2", "--threads", "1"],
     "eval-score": ["eval", "score", "data", "--sampler", "langevin", "--draws", "2", "--steps", "3", "--threads", "1"],
+    "eval-log": ["eval", "log", "log.csv", "--window", "3", "--threads", "1"],
+    "predict-log": ["predict", "log", "log.csv", "--every", "4", "--threads", "1"],
     "predict": ["predict", "smurf", "data", "--within", "1", "--top", "2", "--threads", "1"],
     "predict-unknown": ["predict", "smurf", "unknown.csv", "--threads", "1"],
     "predict-nhp": ["predict", "nhp", "data", "--threads", "1"],
@@ -88,6 +91,8 @@ def prepare_data(folder):
         f.write("time,type\n" + "".join("%d,t%d\n" % (i, i % 1010) for i in range(1010 * 4 + 1000)))
     with open(os.path.join(folder, "unknown.csv"), "w") as f:
         f.write("time,type\n1,a\n2,new\n3,b\n4,newer\n")
+    with open(os.path.join(folder, "log.csv"), "w") as f:
+        f.write(models.table(1, events=40, seed=1))
 
 
 def prepare(folder):
@@ -97,6 +102,7 @@ def prepare(folder):
     smurf(folder, "convert", "a.csv", "time-a.txt")
     smurf(folder, "train", "data", "-o", "smurf", "--epochs", "1", *TINY)
     smurf(folder, "train", "data", "-o", "score", "--epochs", "1", "--objective", "wsm", "--head", "score", *TINY)
+    smurf(folder, *["log" if word == "made" else word for word in COMMANDS["train-log"]])
     smurf(folder, *COMMANDS["compare-again"])
     shutil.copy(os.path.join(folder, "smurf"), os.path.join(folder, "stopped"))
     stop(folder, "train", "data", "-o", "stopped", "--epochs", "3", "--log", "stopped.jsonl", *TINY)

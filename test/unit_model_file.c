@@ -347,6 +347,22 @@ static void test_context_of_uneven_data(void **state)
     }
 }
 
+/* Windows that the data was cut into become those of the model. */
+static void test_context_of_cut_data(void **state)
+{
+    (void)state;
+    smurf_data *whole = simulate("hawkes", 2, 2, 300, 1), *cut;
+    assert_int_equal(smurf_data_window(&cut, whole, 40, 16, NULL), SMURF_OK);
+    smurf_settings c = chosen(cut);
+    assert_true(c.context == 16 && c.window == 40);
+    smurf_data_free(whole), smurf_data_free(cut);
+    cut = read_text("{\"times\":[1,2,3,4,5,6,7,8,9],\"first_scored\":8,\"events_before\":100}"
+                    "{\"times\":[1,2,3,4,5,6,7,8,9],\"first_scored\":8,\"events_before\":57}");
+    c = chosen(cut);
+    assert_true(c.context == 3 && c.window == 0); /* 3 + 6 - 1 events of look-back at most */
+    smurf_data_free(cut);
+}
+
 /* The rules that preset.c states, but for the numbers that are a matter of taste. */
 static void test_default_preset(void **state)
 {
@@ -690,6 +706,7 @@ int main(void)
         cmocka_unit_test(test_unknown_presets),
         cmocka_unit_test(test_default_preset),
         cmocka_unit_test(test_context_of_uneven_data),
+        cmocka_unit_test(test_context_of_cut_data),
         cmocka_unit_test(test_save_and_load),
         cmocka_unit_test(test_copy),
         cmocka_unit_test(test_memory),

@@ -45,6 +45,20 @@ class OneLog(common.Case):
             self.assertEqual((json.loads(r.out)["part"], json.loads(r.out)["n"]), ("test", n), more)
             self.assertEqual(r.out, self.smurf("eval", "model.safetensors", log, "--json", *more, quiet=False).out)
 
+    def test_a_log_that_has_grown(self):
+        """New events belong to test: training has not seen them."""
+        whole = self.content(self.log(400)).decode().splitlines(keepends=True)
+        for shift in 0, 1700000000.5:
+            rows = [row.split(",") for row in whole[1:]]
+            rows = ["%s,%r,%s\n" % (a, float(t) + shift, k) for a, t, k, _ in rows]
+            self.write("log.csv", "sequence,time,type\n" + "".join(rows[:300]))
+            self.train("log.csv", "--epochs", "1", "--width", "8", "--inner", "8", "--heads", "2", "--head-width", "4")
+            for n, test in (300, 30), (400, 130):
+                self.write("log.csv", "sequence,time,type\n" + "".join(rows[:n]))
+                r = self.smurf("eval", "model.safetensors", "log.csv", "--json", quiet=False)
+                self.assertIn("splitting it 8:1:1 as in training", r.err)
+                self.assertEqual(json.loads(r.out)["n"], test)
+
     def forecasts(self, *args):
         """(last time, median, upper end, probability of the first type) of each forecast."""
         lines = self.smurf("predict", "model.safetensors", *args, "--format", "jsonl", quiet=False).lines
