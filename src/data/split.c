@@ -154,10 +154,13 @@ smurf_status smurf_split_read(smurf_split *out, const char *directory, const smu
     char *path[PARTS] = {0};
     smurf_data **part[PARTS] = {&out->train, &out->dev, &out->test};
     const smurf_data *known = NULL;
-    smurf_status status = find_parts(directory, path, err);
+    smurf_read_config like_train;
+    smurf_status status = smurf_format_read_config(&like_train, config, err);
+    if (!status) status = find_parts(directory, path, err);
     for (int i = 0; i < PARTS && !status; i++) {
         if (!path[i]) continue;
-        status = smurf_format_read_path(part[i], path[i], known, config, err);
+        if (out->train && !like_train.as) like_train.as = smurf_data_reading(out->train);
+        status = smurf_format_read_path(part[i], path[i], known, &like_train, err);
         if (!status) status = check_clock(out->train, *part[i], err);
         if (!status && (!known || known->types < (*part[i])->types || (*part[i])->type_name)) known = *part[i];
     }

@@ -128,7 +128,7 @@ class Refusals(SampleCase):
     def test_files(self):
         self.refuse("sample", "nope.safetensors", self.at("words"), says="nope")
         self.refuse("sample", self.at("m.safetensors"), self.at("words"), says="words")
-        self.write("t.csv", "time,type\n1,a\n2,zebra\n")
+        self.write("t.csv", "user,time,type\nu,1,a\nu,2,zebra\n")
         self.refuse("sample", self.at("words.safetensors"), "t.csv", says="'zebra'")
 
 
