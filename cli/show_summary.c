@@ -386,8 +386,8 @@ void show_summary(FILE *out, const char *title, const smurf_data *data, const sm
     const smurf_reading *reading = smurf_data_reading(data);
     fprintf(out, strcmp(title, source) ? "%s: %s\n\n" : "%s\n\n", title, source);
     if (reading) {
-        fputs("  columns   ", out);
-        put_words(&page, reading->text, 12, 11);
+        fputs("  columns    ", out);
+        put_words(&page, reading->text, 13, 13);
     }
     put_counts(&page);
     put_time(&page);

@@ -14,6 +14,7 @@ struct sample {
     const char *begin, *end;
     bool whole; /* the table ends there */
     char delimiter;
+    const struct log_syntax *log;
     size_t columns;      /* rows with another number of fields are skipped; 0: none are */
     struct field *first; /* (columns) a row before the others; NULL: none */
     const char *middle;  /* further rows from the middle of the file; the first and last line may be cut off */
@@ -24,7 +25,7 @@ static smurf_status each_record(const struct sample *s, const char *begin, const
                                 sniff_take *take, void *to, smurf_error *err)
 {
     struct source source = {.name = "", .p = begin, .end = end, .line = 1, .eof = true};
-    struct csv_scan scan = {.source = &source, .err = NULL, .delimiter = s->delimiter};
+    struct csv_scan scan = {.source = &source, .err = NULL, .delimiter = s->delimiter, .log = s->log};
     smurf_status status = SMURF_OK, failed = SMURF_OK;
     const char *p, *stop;
     for (size_t rows = 0; rows < most && !failed && smurf_csv_next(&scan, true, &p, &stop, &status); rows++) {
@@ -149,8 +150,9 @@ static smurf_status name_columns(struct csv *csv, const struct field *first, smu
 {
     for (size_t i = 0; i < csv->columns; i++) {
         char number[24];
-        struct field name = csv->header ? first[i] : (struct field){number, 0};
-        if (!csv->header) name.n = (size_t)snprintf(number, sizeof number, "%zu", i + 1);
+        const char *given = csv->scan.log ? csv->scan.log->column[i] : NULL;
+        struct field name = given ? (struct field){given, strlen(given)} : first[i];
+        if (!csv->header) name = (struct field){number, (size_t)snprintf(number, sizeof number, "%zu", i + 1)};
         char *text = smurf_arena_alloc(&csv->text, 3 * name.n + 1);
         if (!text) return smurf_fail_memory(err);
         if (smurf_text_is_utf8(name.text, name.n))
@@ -205,10 +207,12 @@ static smurf_status check_header(struct csv *csv, const struct field *first)
     const smurf_read_config *config = csv->config;
     const char *time = config->time_column ? config->time_column : config->as ? config->as->time_column : NULL;
     csv->header = true;
-    for (size_t i = 0; i < csv->columns; i++) {
+    csv->first_is_row = csv->scan.log != NULL;
+    for (size_t i = 0; i < csv->columns && !csv->first_is_row; i++) {
         if (!is_value(&first[i], NULL)) continue;
         if (is_number_name(time)) {
             csv->header = false;
+            csv->first_is_row = true;
             return SMURF_OK;
         }
         return smurf_source_fail(csv->scan.source, csv->scan.err,
@@ -231,8 +235,9 @@ static smurf_status look(struct csv *csv, struct sample *sample, struct field *f
         sample->columns = csv->columns;
         status = smurf_sniff_columns(sniff, csv->columns < SNIFF_COLUMNS ? csv->columns : SNIFF_COLUMNS, err);
         if (!status) status = each_row(sample, see_row, sniff, err);
-        csv->header = finds_header(first, csv->columns, sniff);
-        if (!status && !csv->header) { /* again, with the first line in its place */
+        csv->first_is_row = csv->scan.log || !finds_header(first, csv->columns, sniff);
+        csv->header = csv->scan.log || !csv->first_is_row;
+        if (!status && csv->first_is_row) { /* again, with the first line in its place */
             smurf_sniff_release(sniff);
             sample->first = first;
             status = each_row(sample, see_row, sniff, err);
@@ -266,7 +271,11 @@ static smurf_status read_first_line(struct csv *csv, struct sample *sample, bool
         return smurf_source_fail(source, csv->scan.err,
                                  "lines end in a carriage return alone (convert them to line feeds)");
     *sample = (struct sample){.begin = source->p, .end = stream ? source->p : source->end, .whole = source->eof};
-    if (!csv->scan.delimiter) status = guess_delimiter(sample, *begin, end, &csv->scan.delimiter, csv->scan.err);
+    csv->scan.log = csv->scan.delimiter ? NULL : smurf_log_syntax(*begin, stream ? end : source->end, source->eof);
+    sample->log = csv->scan.log;
+    if (csv->scan.log) csv->format = csv->scan.log->name;
+    if (!csv->scan.delimiter && !csv->scan.log)
+        status = guess_delimiter(sample, *begin, end, &csv->scan.delimiter, csv->scan.err);
     return status ? status : first_line(csv, *begin, end, first);
 }
 
@@ -286,9 +295,9 @@ smurf_status smurf_csv_open(struct csv *csv, struct source *source, struct build
     if (!status) status = look(csv, &sample, first, &sniff, builder, &choice);
     smurf_sniff_release(&sniff);
     if (!status) status = smurf_table_open(&csv->table, &choice, config, !builder, err);
-    if (!status && builder) status = smurf_table_describe(&csv->table, builder, csv->name, format, config, err);
+    if (!status && builder) status = smurf_table_describe(&csv->table, builder, csv->name, csv->format, config, err);
     if (!status && builder && choice.words && !builder->numbers_only && !builder->types) builder->words = true;
-    if (!status && !csv->header) { /* the first line is a row: read it again */
+    if (!status && csv->first_is_row) { /* the first line is a row: read it again */
         source->p = begin;
         csv->scan.lines = 0;
     }

@@ -26,6 +26,11 @@ static bool opens_field(const struct csv_scan *csv, const char *begin, const cha
 static const char *record_end(struct csv_scan *csv, const char *begin, const char *end, bool last)
 {
     const char *p = begin + csv->searched, *newline = NULL;
+    if (csv->log) { /* quotes mean nothing here */
+        newline = memchr(p, '\n', (size_t)(end - p));
+        csv->searched = (size_t)(end - begin);
+        return newline;
+    }
     while (p < end) {
         if (csv->inside) {
             for (; p < end && *p != '"'; p++) csv->lines += *p == '\n';
@@ -149,8 +154,22 @@ static smurf_status split_quoted(struct csv_scan *csv, const char *p, const char
     }
 }
 
+/* A line of another kind is one field. */
+static smurf_status split_log(struct csv_scan *csv, const char *p, const char *end, size_t *count)
+{
+    if (!smurf_grow(&csv->field, &csv->field_room, LOG_FIELDS, sizeof *csv->field) ||
+        !smurf_grow(&csv->unquoted, &csv->unquoted_room, LOG_TEMPLATE, 1))
+        return smurf_fail_memory(csv->err);
+    *count = 1;
+    csv->field[0] = (struct field){p, (size_t)(end - p)};
+    if (csv->log->split(p, end, csv->field, csv->unquoted))
+        while (csv->log->column[*count]) ++*count;
+    return SMURF_OK;
+}
+
 smurf_status smurf_csv_split(struct csv_scan *csv, const char *p, const char *end, size_t *count)
 {
+    if (csv->log) return split_log(csv, p, end, count);
     if (memchr(p, '"', (size_t)(end - p))) return split_quoted(csv, p, end, count);
     const char delimiter = csv->delimiter;
     for (size_t i = 0;; i++) {

@@ -7,14 +7,15 @@
 #ifndef SMURF_DATA_CSV_SCAN_H
 #define SMURF_DATA_CSV_SCAN_H
 
-#include "data/field.h"
+#include "data/log_lines.h"
 #include "data/source.h"
 
 struct csv_scan {
     struct source *source;
     smurf_error *err;
-    char delimiter;      /* NUL: not known yet; ' ': runs of blanks */
-    struct field *field; /* of the current record */
+    char delimiter;               /* NUL: not known yet; ' ': runs of blanks */
+    const struct log_syntax *log; /* lines of a log instead; NULL: fields are delimited */
+    struct field *field;          /* of the current record */
     size_t field_room;
     size_t lines;    /* physical lines of the current record */
     size_t searched; /* bytes of it already searched for its end */

@@ -11,7 +11,8 @@ struct csv {
     struct csv_scan scan;
     const smurf_read_config *config;
     const char *format;
-    bool header;        /* the first line names the columns */
+    bool header;        /* columns have names: those in the first line, or those of a log */
+    bool first_is_row;  /* the first line is an event */
     struct field *name; /* (columns) */
     size_t columns;
     struct arena text; /* of the names */

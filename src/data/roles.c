@@ -74,7 +74,7 @@ static int sequence_score(const struct candidate *c)
     const struct sniff_column *seen = c->seen;
     int strength = strength_of(c, COLUMN_SEQUENCE);
     if (!is_filled(c) || (seen->cells >= FEW && !seen->repeats)) return 0;
-    if (strength >= COLUMN_USUAL_NAME) return USUAL + strength;
+    if (strength >= COLUMN_USUAL_NAME) return smurf_sniff_distinct(seen) > 1 ? USUAL + strength : ROLE_SURE + strength;
     if (is_date_like(c) || seen->indices < seen->numbers || smurf_sniff_distinct(seen) < 2) return 0;
     if (!c->header) return repeats(seen, 3) && smurf_sniff_distinct(seen) > FEW ? ROLE_SURE : 0;
     if (!repeats(seen, 1.5)) return 0;
