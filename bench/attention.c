@@ -4,13 +4,13 @@
  *     bench_attention [LENGTH HEADS WIDTH [SEQUENCES [THREADS]]]
  *
  * Prints one JSON object per line: GFLOP/s per thread in float, forward and backward, without dropout and at rate
- * 0.1, next to sgemm on 512 x 512 x WIDTH; nanoseconds per mask element. Forward counts 2 L^2 WIDTH operations per
+ * 0.1, next to a product of 512 x 512 x WIDTH; nanoseconds per mask element. Forward counts 2 L^2 WIDTH operations per
  * head (half of two full products), backward 2.5 times that. Medians of the processor time of all threads, which
  * other work on the machine affects little. Without arguments: the shapes of StackOverflow and Financial.
  */
 #define SMURF_REAL 32
 #include "op/attention.h"
-#include "op/blas.h"
+#include "op/gemm.h"
 #include "op/dropout.h"
 
 #include "base/sort.h"
@@ -141,9 +141,6 @@ static void bench(struct shape shape)
 
 int main(int argc, char **argv)
 {
-#ifdef OPENBLAS_VERSION
-    openblas_set_num_threads(1);
-#endif
     struct shape shape = {.sequences = 1, .threads = 1};
     if (argc > 3) {
         shape.length = strtoul(argv[1], NULL, 10);

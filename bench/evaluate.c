@@ -9,7 +9,6 @@
 #include "forecast/model_predictor.h"
 
 #include "data/data.h"
-#include "op/serial.h"
 
 #include "base/sort.h"
 
@@ -94,7 +93,6 @@ static void whole_set(const smurf_model *model, const smurf_data *data, int thre
 {
     struct predictor p = smurf_model_predictor(model);
     double encoder[ROUNDS], laws[ROUNDS], check = 0;
-    smurf_serial_enter();
     for (int r = 0; r < ROUNDS; r++) {
         double in_encoder = 0, in_laws = 0;
 #pragma omp parallel num_threads(threads) reduction(+ : in_encoder, in_laws, check)
@@ -114,7 +112,6 @@ static void whole_set(const smurf_model *model, const smurf_data *data, int thre
         encoder[r] = in_encoder / threads;
         laws[r] = in_laws / threads;
     }
-    smurf_serial_leave();
     size_t gaps = smurf_data_gaps(data);
     double seconds = median(laws, ROUNDS);
     printf("{\"name\": \"exact\", \"threads\": %d, \"gaps\": %zu, \"seconds\": %.4f, \"encoder_seconds\": %.4f, "

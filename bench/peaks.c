@@ -3,9 +3,10 @@
  */
 #include "peaks.h"
 
+#define SMURF_REAL 32
 #include "base/clones.h"
+#include "op/gemm.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
@@ -36,22 +37,22 @@ double fastest_of(int rounds, void (*work)(void *), void *data)
 
 struct product {
     float *a, *b, *c;
-    int m, n, k, times;
+    size_t m, n, k;
+    int times;
 };
 
 static void multiply(void *data)
 {
     const struct product *p = data;
     for (int t = 0; t < p->times; t++)
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, p->m, p->n, p->k, 1, p->a, p->k, p->b, p->k, 0, p->c,
-                    p->n);
+        gemm(0, 1, p->m, p->n, p->k, 1, p->a, p->k, p->b, p->k, 0, p->c, p->n);
 }
 
 /* GFLOP/s */
-static double speed(float *room, int m, int n, int k, int times)
+static double speed(float *room, size_t m, size_t n, size_t k, int times)
 {
     struct product p = {room, room + (1 << 20), room + (2 << 20), m, n, k, times};
-    return 2e-9 * m * n * k * times / fastest_of(15, multiply, &p);
+    return 2e-9 * (double)(m * n * k) * times / fastest_of(15, multiply, &p);
 }
 
 /* ---- Functions: 1000 arguments that stay in the L1 cache, 20 times ------------------------------- */

@@ -16,7 +16,6 @@
 
 #include "forecast/model_predictor.h"
 #include "law/sampler.h"
-#include "op/serial.h"
 #include "train/adam.h"
 
 #include <math.h>
@@ -249,7 +248,6 @@ int main(int argc, char **argv)
                 LAWS);
         return 2;
     }
-    smurf_serial_enter();
     step_open(&step, &c->shape, &c->loss, DROPOUT, length, sequences, c->together, threads);
     while (fgets(line, sizeof line, stdin))
         if (!obey(&step, c, line)) {

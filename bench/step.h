@@ -8,7 +8,6 @@
 #ifndef SMURF_BENCH_STEP_H
 #define SMURF_BENCH_STEP_H
 
-#include "op/serial.h"
 #include "train/step.h"
 #include "model/smurf_class.h"
 
@@ -119,7 +118,6 @@ static inline void apart(void (*work)(const void *job), const void *job)
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
-        smurf_serial_enter();
         work(job);
         fflush(stdout);
         _exit(0);

@@ -119,18 +119,16 @@ static void stage(struct work *w, double from, double to, const char *what)
 /* Rough share of a cell's time spent training. */
 static const double training_share = 0.85;
 
-static void stage_epoch(struct work *w, size_t epoch)
+/* What follows this many epochs: another one, or calibration if patience has run out. */
+static void stage_after(struct work *w, size_t epochs)
 {
-    double all = settings_number(w->cell->settings, "epochs"), before = (double)epoch - 1;
-    char text[64];
-    snprintf(text, sizeof text, "epoch %zu of %.0f", epoch, all);
-    stage(w, training_share * before / all, training_share * (before + 1) / all, text);
+    double all = settings_number(w->cell->settings, "epochs"), before = (double)epochs;
+    stage(w, training_share * before / all, training_share * fmin(before + 1, all) / all, "");
 }
 
 static int start_epochs(void *context, const smurf_fit_start *start)
 {
-    struct work *w = context;
-    stage_epoch(w, start->epoch);
+    stage_after(context, start->epoch - 1);
     return 0;
 }
 
@@ -141,10 +139,7 @@ static int end_epoch(void *context, const smurf_epoch *epoch)
     if (!w->logged) train_log_rewind(w->log, epoch->epoch);
     w->logged = true;
     train_log_epoch(w->log, epoch);
-    if ((double)epoch->epoch < settings_number(w->cell->settings, "epochs"))
-        stage_epoch(w, epoch->epoch + 1);
-    else
-        stage(w, training_share, training_share, "calibrating");
+    stage_after(w, epoch->epoch);
     return 0;
 }
 

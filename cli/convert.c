@@ -26,7 +26,7 @@ int command_convert(int argc, char **argv)
                  "test. OUT is a file, '-' for standard output, or a directory if the data has\n"
                  "several parts. The suffix .gz compresses. OUT appears only once it is complete.\n"
                  "Type names are kept in CSV, TSV, JSON, JSON Lines and pickle; RMTPP text holds\n"
-                 "numbers only.",
+                 "numbers only. Rare types are kept unless --rare is given.",
         .example = "  smurf simulate hawkes --sequences 100 -o events.csv\n"
                    "  smurf convert events.csv events.jsonl.gz\n"
                    "  smurf convert events.csv parts --split 8:1:1 --to csv",
@@ -37,6 +37,7 @@ int command_convert(int argc, char **argv)
         .outputs = 1,
     };
     parse_options(&usage, argc, argv);
+    if (!data.rare) data.rare = "0"; /* nothing is lost unless asked for */
     smurf_split split;
     int status = dataset_load(&split, argv[0], &data);
     if (status) return status;

@@ -34,6 +34,11 @@ void dataset_read_config(smurf_read_config *config, const struct dataset_options
     if (o->types && strcmp(o->types, "words") != 0)
         usage_error("--types takes 'words', not '%s' (--type names the column)", o->types);
     config->types_are_words = o->types != NULL;
+    if (o->rare) {
+        char *end;
+        config->rare = strtoul(o->rare, &end, 10);
+        if (*o->rare < '0' || *o->rare > '9' || *end) usage_error("--rare takes a number of events, not '%s'", o->rare);
+    }
     config->progress = terminal_progress;
 }
 
@@ -65,27 +70,17 @@ static void parse_moments(const char *text, smurf_moment from[2])
     if (status) usage_error("--split-at takes one time, or two separated by a comma: %s", err.message);
 }
 
-/* Splits out->train in three if the options ask for it. */
-static smurf_status split(smurf_split *out, const struct dataset_options *o, smurf_error *err)
+static smurf_status split(smurf_split *out, const smurf_data *whole, const struct dataset_options *o, uint64_t seed,
+                          smurf_error *err)
 {
-    if (!o->split && !o->split_at) return SMURF_OK;
-    smurf_data *whole = out->train;
-    smurf_status status;
-    *out = (smurf_split){0};
     if (o->split_at) {
         smurf_moment from[2];
         parse_moments(o->split_at, from);
-        status = smurf_split_by_time(out, whole, from[0], from[1], err);
-    } else {
-        double share[3];
-        dataset_shares(o->split, share);
-        if (smurf_data_sequences(whole) == 1)
-            report_warning("there is only one sequence: --split %s splits it by time, with earlier events as history",
-                           o->split);
-        status = smurf_split_by_share(out, whole, share, common.seed, err);
+        return smurf_split_by_time(out, whole, from[0], from[1], err);
     }
-    smurf_data_free(whole);
-    return status;
+    double share[3];
+    dataset_shares(o->split, share);
+    return smurf_split_by_share(out, whole, share, seed, err);
 }
 
 /* ---- Windows and dithering ------------------------------------------------------------------- */
@@ -131,6 +126,27 @@ static smurf_status dither(smurf_data **part, double tick, uint64_t seed, smurf_
     return replace(part, result, status);
 }
 
+smurf_status dataset_split(smurf_split *out, const smurf_data *whole, const struct dataset_options *o, uint64_t seed,
+                           smurf_error *err)
+{
+    /* Before the split, so that an event has the same time wherever it is history. */
+    double tick = o->dither ? tick_of(whole, o->dither) : 0;
+    smurf_data *own = NULL;
+    *out = (smurf_split){0};
+    smurf_status status = tick > 0 ? smurf_data_dither(&own, whole, tick, seed, err) : SMURF_OK;
+    if (!status) status = split(out, own ? own : whole, o, seed, err);
+    smurf_data_free(own);
+    return status;
+}
+
+smurf_status dataset_windows(smurf_split *split, const struct dataset_options *o, smurf_error *err)
+{
+    smurf_data **part[] = {&split->train, &split->dev, &split->test};
+    smurf_status status = SMURF_OK;
+    for (int i = 0; i < 3 && !status; i++) status = cut(part[i], o, err);
+    return status;
+}
+
 /* ---- Loading --------------------------------------------------------------------------------- */
 
 static smurf_status load(smurf_split *out, const char *path, const struct dataset_options *o, smurf_error *err)
@@ -144,7 +160,7 @@ static smurf_status load(smurf_split *out, const char *path, const struct datase
     return smurf_split_read(out, path, &config, err);
 }
 
-int dataset_load(smurf_split *out, const char *path, const struct dataset_options *o)
+int dataset_read(smurf_split *out, const char *path, const struct dataset_options *o)
 {
     smurf_error err = {0};
     *out = (smurf_split){0};
@@ -161,15 +177,40 @@ int dataset_load(smurf_split *out, const char *path, const struct dataset_option
     }
     const smurf_reading *reading = status ? NULL : smurf_data_reading(out->train);
     if (o->tell && reading && reading->guessed) report_done("columns: %s", reading->text);
-    /* Before the split, so that an event has the same time wherever it is history. */
-    double tick = !status && o->dither ? tick_of(out->train, o->dither) : 0;
-    for (int i = 0; i < 3 && !status; i++) status = dither(part[i], tick, common.seed + (uint64_t)i, &err);
-    if (!status) status = split(out, o, &err);
-    for (int i = 0; i < 3 && !status; i++) status = cut(part[i], o, &err);
     terminal_clear();
     if (!status) return 0;
     smurf_split_release(out);
     return report_error(&err);
+}
+
+int dataset_cut(smurf_split *split, const struct dataset_options *o)
+{
+    smurf_error err = {0};
+    smurf_status status = SMURF_OK;
+    if (o->split || o->split_at) {
+        smurf_split parts;
+        if (o->split && smurf_data_sequences(split->train) == 1)
+            report_warning("there is only one sequence: --split %s splits it by time, with earlier events as history",
+                           o->split);
+        status = dataset_split(&parts, split->train, o, common.seed, &err);
+        smurf_split_release(split);
+        *split = parts;
+    } else {
+        smurf_data **part[] = {&split->train, &split->dev, &split->test};
+        double tick = o->dither ? tick_of(split->train, o->dither) : 0;
+        for (int i = 0; i < 3 && !status; i++) status = dither(part[i], tick, common.seed + (uint64_t)i, &err);
+    }
+    if (!status) status = dataset_windows(split, o, &err);
+    terminal_clear();
+    if (!status) return 0;
+    smurf_split_release(split);
+    return report_error(&err);
+}
+
+int dataset_load(smurf_split *out, const char *path, const struct dataset_options *o)
+{
+    int status = dataset_read(out, path, o);
+    return status ? status : dataset_cut(out, o);
 }
 
 /* ---- Calibration ----------------------------------------------------------------------------- */

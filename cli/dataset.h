@@ -10,7 +10,7 @@
 #include "smurf_lab.h"
 
 struct dataset_options {
-    const char *sequence, *time, *type, *types, *events, *key, *unit, *from;
+    const char *sequence, *time, *type, *types, *events, *key, *unit, *from, *rare;
     const char *time_format, *timezone, *missing;
     int sort, strict;
     const char *split, *split_at, *dither;
@@ -37,7 +37,8 @@ enum { DEFAULT_HISTORY = 64 };
         {0, "unit", OPTION_TEXT, &(o).unit, "NAME", "unit of time, such as s, min or days"},                           \
         {0, "from", OPTION_FORMAT, &(o).from, "FORMAT", " (default: detected)"},                                     \
         {0, "strict", OPTION_FLAG, &(o).strict, NULL, "fail on events out of order and on bad cells"},            \
-        {0, "sort", OPTION_FLAG, &(o).sort, NULL, "sort events that are out of order (the default)"}
+        {0, "sort", OPTION_FLAG, &(o).sort, NULL, "sort events that are out of order (the default)"},  \
+        {0, "rare", OPTION_TEXT, &(o).rare, "N", "with more than 1000 types, those with fewer than N events become 'other' (default: 5)"}
 #define DATASET_CUT_OPTIONS(o)                                                                                         \
     {0, "split", OPTION_TEXT, &(o).split, "8:1:1", "split sequences at random into train, dev and test (one sequence: by time)"}, \
         {0, "split-at", OPTION_TEXT, &(o).split_at, "TIME[,TIME]", "split by time into train, (dev,) test; earlier events become history"}, \
@@ -50,6 +51,15 @@ enum { DEFAULT_HISTORY = 64 };
 /* Loads a file, standard input ("-") or a directory. Without a split, everything is in train and the other
    two are NULL. Returns 0, or the exit status after reporting the error. */
 int dataset_load(smurf_split *out, const char *path, const struct dataset_options *options);
+
+/* The same in two steps: reads, without dithering, splitting or cutting; then does these in place. */
+int dataset_read(smurf_split *out, const char *path, const struct dataset_options *options);
+int dataset_cut(smurf_split *split, const struct dataset_options *options);
+/* Dithers and splits a copy of a data set as the options ask; one of split and split_at is set. */
+smurf_status dataset_split(smurf_split *out, const smurf_data *whole, const struct dataset_options *options,
+                           uint64_t seed, smurf_error *err);
+/* Cuts each part into windows if the options ask for it. */
+smurf_status dataset_windows(smurf_split *split, const struct dataset_options *options, smurf_error *err);
 
 /* Parses --recalibrate: auto -1, on 1, off 0; otherwise a usage error. */
 int dataset_recalibrate(const char *word);

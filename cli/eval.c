@@ -212,10 +212,10 @@ int command_eval(int argc, char **argv)
         .command = "eval",
         .arguments = "MODEL DATA",
         .summary = "Measures a model on DATA: calibration, CRPS and type accuracy, compared with naive laws.",
-        .about = "DATA is a directory that holds train and test, or a file. If it was split for training,\n"
-                 "give the same --split and --seed. CS is the root mean square of coverage - level over the\n"
-                 "levels 0.50 to 0.95; the noise floor is the CS of the true law, due to chance alone.\n"
-                 "skill is the gain in CRPS over the naive law of recent gaps.",
+        .about = "DATA is a directory that holds train and test, or a file. A file that the model was trained\n"
+                 "on is split as in training, and its test part is scored. CS is the root mean square of\n"
+                 "coverage - level over the levels 0.50 to 0.95; the noise floor is the CS of the true law,\n"
+                 "due to chance alone. skill is the gain in CRPS over the naive law of recent gaps.",
         .example = "  smurf simulate hawkes --sequences 60 -o demo/\n"
                    "  smurf train demo/ -o model.safetensors --epochs 2\n"
                    "  smurf eval model.safetensors demo/",

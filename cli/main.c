@@ -5,10 +5,7 @@
 #include "terminal.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 static const struct {
     const char *name;
@@ -51,18 +48,8 @@ static void print_man(FILE *out)
     fputs(".SH EXIT STATUS\n0 on success, 1 on failure, 2 on a usage error.\n", out);
 }
 
-/* OpenBLAS starts its own threads before main, each with a 128 MB buffer, and joins them at exit. With a limit on the
-   address space that can hang. We do not use those threads: re-execute without them. */
-static void leave_blas_threads(char **argv)
-{
-    struct rlimit limit;
-    if (getenv("OPENBLAS_NUM_THREADS") || getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY) return;
-    if (setenv("OPENBLAS_NUM_THREADS", "1", 1) == 0) execv("/proc/self/exe", argv);
-}
-
 int main(int argc, char **argv)
 {
-    leave_blas_threads(argv);
     terminal_init();
     if (argc < 2) {
         print_help(stderr);

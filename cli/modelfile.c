@@ -6,6 +6,8 @@
 #include "terminal.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +44,7 @@ void modelfile_types(const smurf_model *model, struct dataset_options *options)
     if (smurf_model_type_name(model, 0) && !options->types) options->types = "words";
     options->as = smurf_model_reading(model);
     options->tell = !options->as;
+    options->rare = "0"; /* the model says which types it knows */
 }
 
 int modelfile_read(const smurf_model *model, smurf_split *split, smurf_data **part, const char *path,
@@ -57,34 +60,74 @@ int modelfile_read(const smurf_model *model, smurf_split *split, smurf_data **pa
     return status;
 }
 
-/* If the model was trained on this file, splits it as training did. Windows are cut after the split, so with --window
-   the file is read again. */
-static int split_again(const smurf_model *model, smurf_split *split, const char *path,
-                       const struct dataset_options *options)
+/* ---- The split of training ---------------------------------------------------------------------- */
+
+char *modelfile_note(const struct dataset_options *o)
+{
+    char *text;
+    int n = asprintf(&text, "%s %s%s%s", o->split_at ? "at" : "shares", o->split_at ? o->split_at : o->split,
+                     o->dither ? "\ndither " : "", o->dither ? o->dither : "");
+    if (n < 0) out_of_memory();
+    return text;
+}
+
+/* Sets the options that a note stands for. They point into text, which is changed. */
+static void take_note(struct dataset_options *o, char *text)
+{
+    for (char *line = text, *rest; line; line = rest) {
+        if ((rest = strchr(line, '\n'))) *rest++ = '\0';
+        char *value = strchr(line, ' ');
+        if (!value) continue;
+        *value++ = '\0';
+        if (strcmp(line, "shares") == 0) o->split = value;
+        if (strcmp(line, "at") == 0) o->split_at = value;
+        if (strcmp(line, "dither") == 0) o->dither = value;
+    }
+}
+
+/* Splits the data as training did: as the model remembers or, if it is too old to, 8:1:1. *same: the model was trained
+   on the train part. An old model may have been trained on windows, which were cut after the split. Returns 0 or the
+   exit status. */
+static int split_again(const smurf_model *model, smurf_split *split, const struct dataset_options *options, bool *same)
 {
     smurf_split again = {0};
     smurf_error err;
-    const uint64_t seed = settings_seed(smurf_model_settings(model)), asked = common.seed;
-    if (!options->window) {
-        if (smurf_split_by_share(&again, split->train, (const double[3]){8, 1, 1}, seed, &err)) return 0;
+    struct dataset_options with = *options;
+    const char *kept = smurf_model_split(model);
+    char *note = kept ? strdup(kept) : NULL;
+    if (kept && !note) out_of_memory();
+    with.split = "8:1:1";
+    if (note) {
+        with.split = with.dither = NULL;
+        take_note(&with, note);
+    }
+    smurf_status status = SMURF_ERROR_ARGUMENT;
+    if (with.split || with.split_at)
+        status = dataset_split(&again, split->train, &with, settings_seed(smurf_model_settings(model)), &err);
+    *same = !status && smurf_model_trained_on(model, again.train);
+    if (!status) status = dataset_windows(&again, options, &err);
+    *same = !status && (*same || smurf_model_trained_on(model, again.train));
+    if (*same) {
+        report_done("the model was trained on this file: splitting it %s%s as in training", with.split ? "" : "at ",
+                    with.split ? with.split : with.split_at);
+        smurf_split_release(split);
+        *split = again;
     } else {
-        struct dataset_options with = *options;
-        int quiet = common.quiet;
-        with.split = "8:1:1";
-        common.seed = seed;
-        common.quiet = 1; /* remarks were shown already */
-        int status = strcmp(path, "-") == 0 ? 1 : dataset_load(&again, path, &with);
-        common.seed = asked;
-        common.quiet = quiet;
-        if (status) return 0;
-    }
-    if (!again.train || !smurf_model_trained_on(model, again.train)) {
         smurf_split_release(&again);
-        return 0;
     }
-    smurf_split_release(split);
-    *split = again;
-    return 1;
+    free(note);
+    return status == SMURF_ERROR_MEMORY ? report_error(&err) : 0;
+}
+
+/* ---- Loading ------------------------------------------------------------------------------------ */
+
+/* Windows keep what the model looks back at, so that they have the laws of the whole. */
+static void keep_enough(const smurf_model *model, struct dataset_options *options)
+{
+    const smurf_settings *settings = smurf_model_settings(model);
+    size_t context = (size_t)settings_number(settings, "context"), window = (size_t)settings_number(settings, "window");
+    if (options->window && options->history == NOT_GIVEN && context)
+        options->history = context + (window ? window : 2 * context);
 }
 
 int modelfile_load(smurf_model **model, smurf_split *split, char **arguments, struct dataset_options *options)
@@ -93,10 +136,12 @@ int modelfile_load(smurf_model **model, smurf_split *split, char **arguments, st
     int status = modelfile_open(model, arguments);
     if (status) return status;
     modelfile_types(*model, options);
-    status = dataset_load(split, arguments[1], options);
-    if (!status && !split->dev && !split->test && !options->split && !options->split_at &&
-        split_again(*model, split, arguments[1], options))
-        report_done("the model was trained on this file: splitting it 8:1:1 as in training");
+    keep_enough(*model, options);
+    status = dataset_read(split, arguments[1], options);
+    bool same = false;
+    if (!status && !split->dev && !split->test && !options->split && !options->split_at)
+        status = split_again(*model, split, options, &same);
+    if (!status && !same) status = dataset_cut(split, options);
     if (!status) status = modelfile_match(*model, &split->train);
     if (!status) status = modelfile_match(*model, &split->dev);
     if (!status) status = modelfile_match(*model, &split->test);

@@ -68,12 +68,14 @@ int job_progress(void *context, const smurf_progress *p)
 {
     struct job_line *line = context;
     double time = now();
-    if (terminal_stopped()) return 1;
-    if (time - line->told < 0.1) return 0;
-    line->told = time;
     struct message message = {.share = line->from};
+    if (terminal_stopped()) return 1;
+    const char *stage = line->stage[0] ? line->stage : p->what, *details = strstr(stage, "  ");
+    snprintf(message.stage, sizeof message.stage, "%.*s", details ? (int)(details - stage) : (int)strlen(stage), stage);
+    if (time - line->told < 0.1 && strcmp(line->shown, message.stage) == 0) return 0;
+    line->told = time;
+    memcpy(line->shown, message.stage, sizeof line->shown);
     if (p->total > 0) message.share += (line->to - line->from) * p->done / p->total;
-    memcpy(message.stage, line->stage, sizeof message.stage);
     ssize_t sent = write(line->pipe, &message, sizeof message); /* if the pipe is full, the next message will do */
     (void)sent;
     return 0;

@@ -12,8 +12,9 @@
 struct job_line {
     int pipe;
     double from, to; /* range of the job's share covered by the current stage */
-    char stage[64];  /* "epoch 4 of 30" */
-    double told;     /* when last reported */
+    char stage[64];  /* "drawing, 20 steps"; "": as the library calls it ("epoch 4 of 30") */
+    char shown[64];  /* the stage last reported */
+    double told;     /* when that was */
 };
 /* A progress callback; context is a struct job_line. Requests a stop when the job should end. */
 int job_progress(void *line, const smurf_progress *progress);

@@ -282,6 +282,8 @@ static void set_question(struct session *s)
     if (ask->conformal && smurf_model_calibration(s->model)->conformal == 0)
         report_warning("the model was not calibrated: conformal intervals are infinite (train it with "
                        "--recalibrate on)");
+    else if (ask->conformal && smurf_model_calibration(s->model)->sequences == 1)
+        report_warning("the model was calibrated on one sequence: conformal intervals need many, and are infinite");
     report_misses(s->model);
 }
 

@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "dataset.h"
 #include "files.h"
+#include "modelfile.h"
 #include "settings.h"
 #include "terminal.h"
 #include "train_log.h"
@@ -24,6 +25,7 @@ enum { SETTINGS_MOST = 64 };
 struct train_options {
     const char *output, *preset, *log, *recalibrate;
     char *resume_path;
+    char *split; /* how the data was split, for the model; NULL: it came split */
     int resume;
     bool no_dither;                     /* --dither off */
     const char *setting[SETTINGS_MOST]; /* as given, by index of the setting; NULL: not given */
@@ -31,12 +33,34 @@ struct train_options {
 
 /* ---- Configuration --------------------------------------------------------------------------- */
 
-/* Index of the noise setting. */
-static size_t sigma_setting(void)
+static size_t setting_index(const char *name)
 {
     size_t i = 0;
-    while (strcmp(smurf_setting_name(i), "sigma") != 0) i++;
+    while (strcmp(smurf_setting_name(i), name) != 0) i++;
     return i;
+}
+
+static size_t sigma_setting(void)
+{
+    return setting_index("sigma");
+}
+
+/* --window and --history are settings of the model, which cuts its windows itself: evaluation and forecasts then use
+   the same ones. text holds their values. */
+static void take_windows(struct train_options *o, struct dataset_options *data, char text[2][24])
+{
+    const char **context = &o->setting[setting_index("context")];
+    if (data->history != NOT_GIVEN && !data->window)
+        usage_error("--history needs --window: give the length of the windows");
+    if (!data->window) return;
+    if (*context && data->history != NOT_GIVEN) usage_error("--history and --context mean the same: give one of them");
+    size_t history = data->history == NOT_GIVEN ? DEFAULT_HISTORY : data->history ? data->history : 1;
+    snprintf(text[0], sizeof text[0], "%zu", data->window);
+    snprintf(text[1], sizeof text[1], "%zu", history);
+    o->setting[setting_index("window")] = text[0];
+    if (!*context) *context = text[1];
+    data->window = 0;
+    data->history = NOT_GIVEN;
 }
 
 static bool wants_sigma(const struct train_options *o)
@@ -120,11 +144,15 @@ static void show_calibration(const smurf_model *model)
         printf("calibration none: dev is too small to set a part aside (--recalibrate on forces it)\n");
         return;
     }
-    printf("calibration %zu gaps of %zu dev sequences set aside: CS %.2f%%", c->gaps, c->sequences, c->cs_before);
+    if (c->sequences == 1)
+        printf("calibration the last %zu dev gaps set aside: CS %.2f%%", c->gaps, c->cs_before);
+    else
+        printf("calibration %zu gaps of %zu dev sequences set aside: CS %.2f%%", c->gaps, c->sequences, c->cs_before);
     if (c->recalibrated && isfinite(c->cs_after))
         printf(" as trained, %.2f%% recalibrated (cross-fitted; chance alone: %.2f%%)\n", c->cs_after, c->cs_floor);
     else
         printf("%s\n", c->recalibrated ? ", recalibrated" : ", not recalibrated");
+    if (c->sequences == 1) printf("conformal   none: it needs many sequences to calibrate on, and there is one\n");
 }
 
 /* ---- Reporting ------------------------------------------------------------------------------- */
@@ -217,6 +245,7 @@ static int run(struct session *s, const smurf_settings *settings, const smurf_sp
     config.recalibrate = recalibrate;
     config.choose_sigma = wants_sigma(o);
     config.model_path = o->output;
+    config.split = o->split;
     config.resume_path = o->resume_path;
     config.resume = o->resume;
     config.start = begin;
@@ -283,7 +312,8 @@ int command_train(int argc, char **argv)
     memcpy(options, fixed, sizeof fixed);
     for (size_t i = 0; smurf_setting_name(i) && i < SETTINGS_MOST; i++) {
         const char *name = smurf_setting_name(i);
-        if (setting_is_common(name) || strcmp(name, "dither") == 0) continue; /* --dither is a data option */
+        /* --dither and --window are data options */
+        if (setting_is_common(name) || strcmp(name, "dither") == 0 || strcmp(name, "window") == 0) continue;
         options[n++] = (struct option){0, name, OPTION_TEXT, &o.setting[i], "VALUE", smurf_setting_about(i)};
     }
     options[n] = (struct option){0, NULL, OPTION_FLAG, NULL, NULL, NULL};
@@ -311,6 +341,8 @@ int command_train(int argc, char **argv)
         usage_error("'%s' is a directory: name a file in it with -o", o.output);
     bool directory = stat(argv[0], &about) == 0 && S_ISDIR(about.st_mode);
     if (!directory && !data.split && !data.split_at) data.split = "8:1:1";
+    char windows[2][24];
+    take_windows(&o, &data, windows);
     int status = check_settings(&o);
     if (status) return status;
     o.resume_path = resume_path(o.output);
@@ -320,9 +352,11 @@ int command_train(int argc, char **argv)
         data.dither = NULL;
     }
     int recalibrate = dataset_recalibrate(o.recalibrate);
+    if (!directory) o.split = modelfile_note(&data);
     status = dataset_load(&split, argv[0], &data);
     if (!status) status = train(&o, &split, recalibrate);
     free(o.resume_path);
+    free(o.split);
     smurf_split_release(&split);
     return status;
 }

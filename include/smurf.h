@@ -61,7 +61,8 @@ extern "C" {
 /* Version of the library in use, such as "0.1.0". */
 SMURF_API const char *smurf_version(void);
 
-/* What was built in, such as "openblas zlib cairo openmp": words separated by spaces. */
+/* The kernels of matrix products that this processor runs and what was built in, such as "avx512 zlib cairo openmp":
+   words separated by spaces. */
 SMURF_API const char *smurf_features(void);
 
 /* Frees memory that a function of the library returned as plain bytes. NULL is fine. */
@@ -130,6 +131,7 @@ typedef struct smurf_sequence {
     double start;     /* start of observation relative to origin; NaN where unknown */
     double end;       /* end of observation relative to origin; NaN where unknown */
     const char *name; /* the user's name of the sequence, or NULL */
+    size_t before;    /* events of the whole sequence before the first one here; above 0 in windows cut from it */
 } smurf_sequence;
 
 SMURF_API void smurf_data_free(smurf_data *data);
@@ -184,6 +186,7 @@ typedef struct smurf_read_config {
     int types_are_words;     /* 1: numbers in the type column are names, not indices */
     smurf_progress_fn *progress;
     void *progress_context;
+    size_t rare; /* types with fewer events become one type, "other", if there are more than 1000; 0: none. Default 5 */
     const char *time_format; /* of tables: "number", "iso", "epoch-s" (-ms, -us, -ns), "excel", or a pattern of
                                 strptime; NULL: found from the content */
     const char *timezone;    /* IANA name of the zone of dates without an offset; NULL: UTC */
@@ -273,6 +276,8 @@ SMURF_API int smurf_model_is_calendar(const smurf_model *model);
 SMURF_API const smurf_reading *smurf_model_reading(const smurf_model *model);
 SMURF_API const smurf_calibration *smurf_model_calibration(const smurf_model *model);
 
+/* How the program split its data: the text it gave to smurf_fit; NULL: none. */
+SMURF_API const char *smurf_model_split(const smurf_model *model);
 /* 1 if the model was trained on exactly these events. */
 SMURF_API int smurf_model_trained_on(const smurf_model *model, const smurf_data *data);
 /* A copy of data with its types numbered as in the model; the caller frees it. An event of a type that the model does
@@ -327,6 +332,7 @@ typedef struct smurf_fit_config {
     void *context;
     smurf_progress_fn *progress;
     void *progress_context;
+    const char *split; /* how the data was split, in the program's own words, kept in the model; NULL: nothing */
 } smurf_fit_config;
 
 SMURF_API void smurf_fit_config_init_sized(smurf_fit_config *config, size_t size);
@@ -431,6 +437,7 @@ typedef struct smurf_question {
 SMURF_API void smurf_question_init_sized(smurf_question *question, size_t size);
 #define smurf_question_init(question) smurf_question_init_sized((question), sizeof *(question))
 
+/* Fixed. */
 typedef struct smurf_interval {
     double low, high;
 } smurf_interval;

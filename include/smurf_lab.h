@@ -78,7 +78,8 @@ typedef struct smurf_summary {
 SMURF_API smurf_status smurf_data_summarise_sized(smurf_summary *out, size_t size, const smurf_data *data,
                                                   const smurf_data *train, smurf_error *err);
 #define smurf_data_summarise(out, data, train, err) smurf_data_summarise_sized(out, sizeof *(out), data, train, err)
-SMURF_API void smurf_summary_release(smurf_summary *summary);
+SMURF_API void smurf_summary_release_sized(smurf_summary *summary, size_t size);
+#define smurf_summary_release(summary) smurf_summary_release_sized((summary), sizeof *(summary))
 
 /* ---- Time scales ----------------------------------------------------------------------------------------- */
 
@@ -226,7 +227,8 @@ SMURF_API smurf_status smurf_model_calibrate(smurf_model *model, const smurf_dat
 /* ---- Evaluation of other laws ---------------------------------------------------------------------------- */
 
 /* Evaluates laws that need no training: the true law of a simulation, in the row of the model, for data whose sequences
-   are whole from time 0 on (an unknown start is taken as 0); and the naive laws alone. */
+   are whole from time 0 on (an unknown start is taken as 0); and the naive laws alone. Samplers that take steps need a
+   model: naming one here is an SMURF_ERROR_ARGUMENT. */
 SMURF_API smurf_status smurf_evaluate_process(smurf_evaluation **out, const smurf_process *process,
                                               const smurf_data *data, const smurf_data *train,
                                               const smurf_eval_config *config, smurf_error *err);

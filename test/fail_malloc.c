@@ -7,7 +7,7 @@
  * "STATUS COUNT": the wait status and how many allocations the child made. Forking spares the loading of libraries.
  *
  * Counted are the allocations of the command itself, of jansson and zlib, and those that libc makes (strdup, fopen,
- * ...). Others, such as OpenBLAS and libgomp, end the process or retry when memory runs out: that is out of our hands.
+ * ...). Others, such as libgomp, end the process when memory runs out: that is out of our hands.
  * Needs glibc, whose __libc_malloc is the real one, and a command that has started no threads before main.
  */
 #include <dlfcn.h>

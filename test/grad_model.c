@@ -127,7 +127,8 @@ static void subject_init(struct subject *s, const char *objective, enum parametr
                                   .inner = 10,
                                   .activation = o->activation,
                                   .gap_feature = o->gap_feature};
-    *s = (struct subject){.objective = objective_named(objective), .run = {1, 5, 9, o->dropout}};
+    *s = (struct subject){.objective = objective_named(objective),
+                          .run = {.threads = 1, .seed = 5, .step = 9, .dropout = o->dropout}};
     assert_non_null(s->objective);
     model_case_init(&s->c, &shape, param, o->many ? long_ones : lengths, 3, 3);
     s->c.objective = objective;
@@ -303,5 +304,5 @@ int main(void)
         cmocka_unit_test(test_sm),   cmocka_unit_test(test_wsm),        cmocka_unit_test(test_mle),
         cmocka_unit_test(test_stop), cmocka_unit_test(test_many_types),
     };
-    return cmocka_run_group_tests_name("gradients of the model", tests, one_thread, NULL);
+    return cmocka_run_group_tests_name("gradients of the model", tests, NULL, NULL);
 }

@@ -257,5 +257,5 @@ int main(void)
         cmocka_unit_test(test_gradient_with_draws), cmocka_unit_test(test_gradient_with_nodes),
         cmocka_unit_test(test_gradient_is_added),   cmocka_unit_test(test_gradient_far_left),
     };
-    return cmocka_run_group_tests_name("gradients of nhp", tests, one_thread, NULL);
+    return cmocka_run_group_tests_name("gradients of nhp", tests, NULL, NULL);
 }

@@ -520,5 +520,5 @@ int main(void)
         cmocka_unit_test(test_gradient_added), cmocka_unit_test(test_law),
         cmocka_unit_test(test_law_ends),
     };
-    return cmocka_run_group_tests_name("SAHP", tests, one_thread, NULL);
+    return cmocka_run_group_tests_name("SAHP", tests, NULL, NULL);
 }

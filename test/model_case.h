@@ -9,19 +9,10 @@
 #include "base/gauss_legendre.h"
 #include "base/random.h"
 #include "model/smurf_class.h"
-#include "op/serial.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A group's set-up: matrix products on one thread. */
-static inline int one_thread(void **state)
-{
-    (void)state;
-    smurf_serial_enter();
-    return 0;
-}
 
 struct model_case {
     struct model model;

@@ -451,5 +451,5 @@ int main(void)
             tests[n] = (struct CMUnitTest){name[n], property[k].run, NULL, NULL, (void *)(uintptr_t)r};
         }
     tests[n++] = (struct CMUnitTest){"noise of nce", test_noise_mean, NULL, NULL, NULL};
-    return _cmocka_run_group_tests("properties of all classes", tests, n, one_thread, NULL);
+    return _cmocka_run_group_tests("properties of all classes", tests, n, NULL, NULL);
 }

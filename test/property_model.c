@@ -589,5 +589,5 @@ int main(void)
         cmocka_unit_test(test_noise_both),
         cmocka_unit_test(test_gauss_legendre),
     };
-    return cmocka_run_group_tests_name("properties of the model", tests, one_thread, NULL);
+    return cmocka_run_group_tests_name("properties of the model", tests, NULL, NULL);
 }

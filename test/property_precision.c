@@ -9,7 +9,6 @@
 #include "law/exact.h"
 #include "model/gap_law.h"
 #include "model/smurf_class.h"
-#include "op/serial.h"
 #include "train/schedule.h"
 
 enum { STEPS = 100, LEVELS = 9, TYPES = 3, WIDTH = 32 };
@@ -205,7 +204,6 @@ static void check(const char *settings)
     smurf_trainer *t = trainer_of(all, 1, train, NULL);
     struct twin twin;
     twin_init(&twin, t);
-    smurf_serial_enter();
     double loss = 0, first = 0, truth = 0, worst = 0, cdf, types;
     for (int i = 0, last; i < STEPS; i++) {
         smurf_error err;
@@ -215,7 +213,6 @@ static void check(const char *settings)
         if (i == 0) first = loss;
     }
     compare(&twin, &cdf, &types);
-    smurf_serial_leave();
     printf("# %s: loss %.4f to %.4f; relative differences: losses %.1e, the last %.1e; F %.1e; types %.1e\n", settings,
            first, loss, worst, relative(loss, truth), cdf, types);
     assert_true(worst <= limit && cdf <= limit && types <= limit);

@@ -11,7 +11,6 @@
 #include "model/smurf_class.h"
 #include "op/gap_head.h"
 #include "op/intensity.h"
-#include "op/serial.h"
 #include "train/trainer.h"
 
 #include <math.h>

@@ -34,7 +34,7 @@ class CountInstructions(unittest.TestCase):
     def count(self, training, *options, status=0):
         """Runs the script where training takes so many instructions, and the other runs 1000 each."""
         self.program("valgrind", f"""[ "$1" = --version ] && {{ echo valgrind-3.19.0; exit; }}
-[ "$OPENBLAS_CORETYPE$OPENBLAS_NUM_THREADS$OMP_NUM_THREADS" = Haswell11 ] || exit 9
+[ "$OMP_NUM_THREADS" = 1 ] || exit 9
 case "$*" in *"/smurf train "*) n={training} ;; *) n=1000 ;; esac
 echo "==7== Collected : $n" >&2
 exit {status}""")
@@ -49,7 +49,6 @@ exit {status}""")
         self.keep(100000)
         kept = json.loads(self.kept.read_text())
         self.assertEqual(kept["instructions"], dict(zip(RUNS, [100000, 1000, 1000])))
-        self.assertEqual(kept["made with"]["OpenBLAS"], "0.3.21")
         self.assertIn("12.2.0", kept["made with"]["compiler"])
 
     def test_within_the_band(self):

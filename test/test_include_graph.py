@@ -69,7 +69,7 @@ class IncludeGraph(unittest.TestCase):
         with open(os.path.join(ROOT, "src", "meson.build"), encoding="utf-8") as text:
             build = text.read()
         twice = set()
-        for name in ("real_sources", "fast_sources", "vector_sources"):
+        for name in ("real_sources", "fast_sources", "vector_sources", "product_sources"):
             twice.update(re.findall(r"'(.*?)'", re.search(rf"^{name} = files\((.*?)\)", build, re.M | re.S).group(1)))
         self.assertTrue(twice)
         marked = set()

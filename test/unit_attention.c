@@ -13,7 +13,7 @@
 
 #include "base/random.h"
 #include "op/attention.h"
-#include "op/blas.h"
+#include "op/gemm.h"
 #include "op/dropout.h"
 
 #if SMURF_REAL == 64
@@ -104,7 +104,8 @@ static void test_mask_statistics(void **state)
 {
     (void)state;
     enum { N = 400000 };
-    static const struct op_run runs[] = {{1, 1, 1, 0, NULL}, {1, 2, 1, 0, NULL}, {1, 1, 2, 0, NULL}, {1, 1, 1, 0, NULL}, {1, 1, 0, 0, NULL}};
+    static const struct op_run runs[] = {
+        {1, 1, 1, 0, NULL}, {1, 2, 1, 0, NULL}, {1, 1, 2, 0, NULL}, {1, 1, 1, 0, NULL}, {1, 1, 0, 0, NULL}};
     static const uint64_t places[] = {1, 1, 1, 2, 2};
     const double rate = 0.2;
     real *mask[5];
@@ -140,7 +141,8 @@ struct batch {
 
 static struct batch batch_new(size_t sequences, const size_t *length, size_t heads, size_t width, double rate)
 {
-    struct batch b = {.run = {1, 42, 7}, .dropout = {rate, 5}, .heads = heads, .width = width};
+    struct batch b = {
+        .run = {.threads = 1, .seed = 42, .step = 7}, .dropout = {rate, 5}, .heads = heads, .width = width};
     b.offset = reserve(sequences + 1, sizeof *b.offset);
     for (size_t s = 0; s < sequences; s++) b.offset[s + 1] = b.offset[s] + length[s];
     b.rows = (struct op_rows){sequences, b.offset};
@@ -423,9 +425,6 @@ static void test_very_long(void **state)
 
 int main(void)
 {
-#ifdef OPENBLAS_VERSION
-    openblas_set_num_threads(1);
-#endif
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_factors),
         cmocka_unit_test(test_tile),

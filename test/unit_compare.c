@@ -107,6 +107,29 @@ static void truth_needs_whole_sequences(void **state)
     smurf_process_free(more);
 }
 
+static void stepping_samplers_need_a_model(void **state)
+{
+    (void)state;
+    smurf_process *process = process_of("hawkes", 2);
+    smurf_data *data = simulate(process, 5);
+    smurf_evaluation *e;
+    smurf_error err;
+    smurf_eval_config config;
+    smurf_eval_config_init(&config);
+    for (size_t i = 0; (config.sampler = smurf_sampler_name(i)); i++) {
+        smurf_status expected = smurf_sampler_has_steps(config.sampler) ? SMURF_ERROR_ARGUMENT : SMURF_OK;
+        assert_int_equal(smurf_evaluate_process(&e, process, data, NULL, &config, &err), expected);
+        if (expected) assert_non_null(strstr(err.message, config.sampler));
+        assert_true(!e == !!expected);
+        smurf_evaluation_free(e);
+        assert_int_equal(smurf_evaluate_naive(&e, data, data, &config, &err), expected);
+        assert_true(!e == !!expected);
+        smurf_evaluation_free(e);
+    }
+    smurf_data_free(data);
+    smurf_process_free(process);
+}
+
 static void naive_laws_stand_alone(void **state)
 {
     (void)state;
@@ -205,8 +228,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(truth_is_the_law_of_the_process), cmocka_unit_test(truth_needs_whole_sequences),
-        cmocka_unit_test(naive_laws_stand_alone),          cmocka_unit_test(marks_follow_the_deviations),
-        cmocka_unit_test(page_has_table_and_figures),
+        cmocka_unit_test(stepping_samplers_need_a_model),  cmocka_unit_test(naive_laws_stand_alone),
+        cmocka_unit_test(marks_follow_the_deviations),     cmocka_unit_test(page_has_table_and_figures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -553,8 +553,10 @@ static void check_windows(const smurf_data *data, size_t window, size_t history)
             assert_string_equal(c->name, s->name);
             assert_true(c->origin == s->origin);
             if (s->first < s->length) {
-                assert_true(seen == (at < history ? at : history));
-                assert_true(n == (s->length - at < window ? s->length - at : window));
+                size_t inside = (s->before + at - 1) % window, block = at > inside ? at - inside : 0;
+                assert_true(seen == (block > history ? at - (block - history) : at));
+                assert_true(n == (s->length - at < window - inside ? s->length - at : window - inside));
+                assert_true(c->before == s->before + at - seen);
                 assert_memory_equal(c->time, s->time + at - seen, c->length * sizeof *c->time);
                 assert_memory_equal(c->type, s->type + at - seen, c->length * sizeof *c->type);
             }
@@ -572,6 +574,15 @@ static void check_windows(const smurf_data *data, size_t window, size_t history)
     assert_int_equal(smurf_data_sequences(cut), w);
     assert_int_equal(smurf_data_gaps(cut), smurf_data_gaps(data));
     assert_int_equal(smurf_data_types(cut), smurf_data_types(data));
+
+    smurf_data *again; /* windows of windows are the same */
+    assert_int_equal(smurf_data_window(&again, cut, window, history, &err), SMURF_OK);
+    assert_int_equal(smurf_data_sequences(again), smurf_data_sequences(cut));
+    for (size_t i = 0; i < smurf_data_sequences(cut); i++) {
+        const smurf_sequence *a = smurf_data_sequence(again, i), *b = smurf_data_sequence(cut, i);
+        assert_true(a->length == b->length && a->first == b->first && a->before == b->before);
+    }
+    smurf_data_free(again);
     smurf_data_free(cut);
 }
 
@@ -586,7 +597,8 @@ static void windows(void **state)
 
     data = read_text("{\"sequence\":\"a\",\"times\":[1,2,3,4,5,6,7],\"first_scored\":3,\"observation_start\":"
                      "0,\"observation_end\":8}"
-                     "{\"sequence\":\"b\",\"times\":[1,2],\"first_scored\":2,\"observation_end\":8}{"
+                     "{\"sequence\":\"b\",\"times\":[1,2],\"first_scored\":2,\"observation_end\":8}"
+                     "{\"sequence\":\"d\",\"times\":[1,2,3,4,5,6,7,8],\"first_scored\":2,\"events_before\":12}{"
                      "\"sequence\":\"c\",\"times\":[]}");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (size_t j = 0; j < sizeof histories / sizeof *histories; j++) check_windows(data, sizes[i], histories[j]);

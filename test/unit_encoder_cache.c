@@ -523,5 +523,5 @@ int main(void)
         cmocka_unit_test(test_append_allocates_nothing),
         cmocka_unit_test(test_errors),
     };
-    return cmocka_run_group_tests_name("encoder, event by event", tests, one_thread, NULL);
+    return cmocka_run_group_tests_name("encoder, event by event", tests, NULL, NULL);
 }

@@ -90,7 +90,7 @@ static void exponential_types(const void *self, void *workspace, size_t row, con
 }
 
 static const struct predictor_class timed = {
-    "exponential", workspace_new, free, read_nothing, exponential_dist, exponential_types, NULL,
+    "exponential", workspace_new, free, read_nothing, exponential_dist, exponential_types, NULL, NULL,
 };
 
 /* Probabilities .6, .3, .1 whatever the time. */
@@ -101,7 +101,7 @@ static void fixed_types(const void *self, void *workspace, size_t row, const dou
 }
 
 static const struct predictor_class fixed = {
-    "fixed types", workspace_new, free, read_nothing, exponential_dist, fixed_types, NULL,
+    "fixed types", workspace_new, free, read_nothing, exponential_dist, fixed_types, NULL, NULL,
 };
 
 /* ---- Data ---------------------------------------------------------------------------------------- */
@@ -502,8 +502,7 @@ static void progress_and_errors(void **state)
     struct markov markov;
     plan.test = empty;
     assert_int_equal(smurf_evaluation_run(&e, &plan, &err), SMURF_ERROR_INPUT);
-    assert_string_equal(err.message,
-                        "'nothing.csv' has no gaps to evaluate on: give sequences with two events or more");
+    assert_string_equal(err.message, "'nothing.csv' has no gaps to score: it needs sequences of two events or more");
     assert_int_equal(smurf_naive_new(&naive, empty, &err), SMURF_ERROR_INPUT);
     assert_true(!naive && strstr(err.message, "'nothing.csv' has no gaps"));
     assert_int_equal(smurf_markov_init(&markov, empty, &err), SMURF_ERROR_INPUT);

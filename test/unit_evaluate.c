@@ -104,7 +104,7 @@ static void wrong_samplers(void **state)
     const struct fixture *f = *state;
     smurf_eval_config c = small_eval();
     c.sampler = "gibbs";
-    refuse(f, &c, "'gibbs': choose exact, langevin, mirror or reject");
+    refuse(f, &c, "'gibbs': use exact, langevin, mirror or reject");
     static const double steps[] = {NAN, -1, 1e300, INFINITY, -INFINITY, 1e-13, 1001};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         for (size_t s = 0; smurf_sampler_name(s); s++) {

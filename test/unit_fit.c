@@ -3,6 +3,7 @@
  */
 #include "train_case.h"
 
+#include <math.h>
 #include <unistd.h>
 
 struct watch {
@@ -61,7 +62,8 @@ static smurf_model *by_hand(const smurf_settings *settings, const smurf_data *tr
     if (smurf_trainer_new(&t, settings, train, selecting, &err)) fail_msg("%s", err.message);
     while (!smurf_trainer_done(t)) assert_int_equal(smurf_trainer_epoch(t, &epoch, &err), SMURF_OK);
     assert_int_equal(smurf_trainer_model(t, &model, &err), SMURF_OK);
-    assert_int_equal(smurf_model_calibrate(model, calibrating, train, 1, settings->seed, 1, NULL, NULL, &err), SMURF_OK);
+    assert_int_equal(smurf_model_calibrate(model, calibrating, train, 1, settings->seed, 1, NULL, NULL, &err),
+                     SMURF_OK);
     smurf_trainer_free(t);
     smurf_data_free(selecting);
     smurf_data_free(calibrating);
@@ -92,6 +94,44 @@ static void equals_its_parts(void **state)
     smurf_model_free(model);
     smurf_data_free(train);
     smurf_data_free(dev);
+}
+
+/* One log: the earlier third of dev's scored events selects, the rest calibrates, each with all that came before. */
+static void divides_one_sequence_in_time(void **state)
+{
+    (void)state;
+    smurf_error err;
+    smurf_data *log = simulate("hawkes", 2, 1, 300, 1), *selecting, *calibrating;
+    smurf_settings settings = small_config("objective=mle epochs=1");
+    smurf_split part;
+    smurf_fit_config c;
+    smurf_model *model;
+    assert_int_equal(smurf_split_by_share(&part, log, (const double[]){8, 1, 1}, 1, &err), SMURF_OK);
+    if (smurf_fit_divide(&selecting, &calibrating, part.dev, 1, 1, &err)) fail_msg("%s", err.message);
+    const smurf_sequence *a = smurf_data_sequence(selecting, 0), *b = smurf_data_sequence(calibrating, 0);
+    assert_true(a->first == 240 && a->length == 250);
+    assert_true(b->first == 250 && b->length == 270);
+    assert_memory_equal(a->time, b->time, a->length * sizeof *a->time);
+    smurf_data_free(selecting), smurf_data_free(calibrating);
+
+    smurf_fit_config_init(&c);
+    c.recalibrate = 1;
+    if (smurf_fit(&model, &settings, part.train, part.dev, &c, &err)) fail_msg("%s", err.message);
+    const smurf_calibration *found = smurf_model_calibration(model);
+    assert_true(found->gaps == 20 && found->sequences == 1 && found->recalibrated);
+    assert_true(isfinite(found->cs_after) && isfinite(found->crps_after)); /* cross-fitted in two halves */
+    smurf_model_free(model);
+    smurf_split_release(&part);
+
+    /* Two gaps cannot be divided: no error, and nothing is calibrated. */
+    smurf_data *two = read_text("time,type\n0,0\n1,1\n2,0\n");
+    assert_int_equal(smurf_fit_divide(&selecting, &calibrating, two, 1, 1, &err), SMURF_OK);
+    assert_true(!selecting == !calibrating);
+    smurf_data_free(selecting), smurf_data_free(calibrating);
+    smurf_data *same = read_text("time,type\n3,0\n3,1\n3,0\n3,0\n");
+    assert_int_equal(smurf_fit_divide(&selecting, &calibrating, same, 1, 1, &err), SMURF_OK);
+    assert_true(!selecting && !calibrating);
+    smurf_data_free(two), smurf_data_free(same), smurf_data_free(log);
 }
 
 static void chooses_the_noise(void **state)
@@ -160,6 +200,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equals_its_parts),
+        cmocka_unit_test(divides_one_sequence_in_time),
         cmocka_unit_test(chooses_the_noise),
         cmocka_unit_test(stopped_and_resumed),
     };

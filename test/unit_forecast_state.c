@@ -222,7 +222,7 @@ static void check_damage(const smurf_model *model, const void *bytes, size_t siz
 {
     for (size_t n = 0; n < size; n++) {
         unsigned char *cut = exact_copy(bytes, n);
-        assert_refused(model, cut, n, SMURF_ERROR_INPUT, n < 96 ? "not a saved forecast" : "damaged");
+        assert_refused(model, cut, n, SMURF_ERROR_INPUT, n < 104 ? "not a saved forecast" : "damaged");
         free(cut);
     }
     unsigned char *copy = malloc(size + 1);
@@ -235,7 +235,7 @@ static void check_damage(const smurf_model *model, const void *bytes, size_t siz
             copy[i] ^= (unsigned char)flip;
             assert_refused(model, copy, size, SMURF_ERROR_INPUT,
                            i < 8    ? "not a saved forecast"
-                           : i < 12 ? "this library reads version 1 only"
+                           : i < 12 ? "this library reads version 2 only"
                                     : "damaged");
             copy[i] ^= (unsigned char)flip;
         }
@@ -246,7 +246,7 @@ static void check_damage(const smurf_model *model, const void *bytes, size_t siz
 /* Bytes changed by somebody who knows the checksum: refused, or a forecast that can be used. */
 static void check_forgery(const smurf_model *model, const smurf_sequence *s, const void *bytes, size_t size)
 {
-    enum { HEAD = 96, SUM = 24 };
+    enum { HEAD = 104, SUM = 24 };
     unsigned char *copy = exact_copy(bytes, size);
     for (size_t i = 12; i < size; i += i < HEAD + 64 ? 1 : 13)
         for (unsigned flip = 1; flip < 256; flip = 2 * flip + 1) {

@@ -29,6 +29,7 @@ static const struct {
     {"gap-feature", {"off", "on"}},
     {"clock", {"since-first", "raw"}},
     {"context", {"0", "128"}},
+    {"window", {"0", "200"}},
     {"head", {"intensity", "score"}},
     {"scale", {"none", "log"}},
     {"objective", {"dsm", "wsm"}},
@@ -128,7 +129,7 @@ static void test_wrong_values(void **state)
     static const struct {
         const char *name, *value, *says;
     } cases[] = {
-        {"colour", "red", "there is no setting 'colour'"},
+        {"colour", "red", "unknown setting 'colour'"},
         {"width", "1", "width '1' is not a whole number from 2 to 4096"},
         {"width", "4098", "width '4098' is not a whole number from 2 to 4096"},
         {"width", "8.5", "width '8.5' is not a whole number from 2 to 4096"},
@@ -181,15 +182,15 @@ static void test_check(void **state)
     smurf_settings_init(&c);
     check_says(&c, NULL);
     c = small_config("width=7");
-    check_says(&c, "width 7 must be even");
+    check_says(&c, "width is 7: give an even number");
     c = small_config("objective=mle head=score");
-    check_says(&c, "objective mle needs an intensity: leave out head=score");
+    check_says(&c, "objective mle needs an intensity: omit head=score");
     c = small_config("objective=dsm noise=multiplicative scale=log");
     check_says(&c, "multiplicative noise needs gaps above 0: use scale none or mean (log time has additive noise)");
     c = small_config("objective=dsm noise=multiplicative scale=mean");
     check_says(&c, NULL);
     c = small_config("rate=0");
-    check_says(&c, "rate must be above 0");
+    check_says(&c, "rate is 0: give a number above 0");
     /* What was set by field */
     c = small_config("");
     c.relu = 2;
@@ -285,8 +286,7 @@ static void test_unknown_presets(void **state)
         char says[256];
         assert_int_equal(smurf_settings_preset(&c, names[i], NULL, &err), SMURF_ERROR_ARGUMENT);
         snprintf(says, sizeof says,
-                 "there is no preset '%s': choose default, the name of another model, or paper- or program- with ",
-                 names[i]);
+                 "unknown preset '%s': use default, the name of a model, or paper- or program- followed by ", names[i]);
         assert_memory_equal(err.message, says, strlen(says));
         assert_memory_equal(&c, &before, sizeof c);
     }
@@ -302,6 +302,48 @@ static smurf_settings chosen(const smurf_data *data)
     assert_true(c.scale == SMURF_SCALE_LOG && c.gap_feature && !c.raw_clock && c.head_width == 16);
     assert_true(c.heads * c.head_width == c.width && c.inner == 4 * c.width && c.warmup == 100);
     return c;
+}
+
+/* Sequences of `few` events, and one of `many`. */
+static smurf_data *uneven(size_t sequences, size_t few, size_t many)
+{
+    smurf_error err;
+    smurf_data *data;
+    size_t n = sequences * few + many, *offset = malloc((sequences + 2) * sizeof *offset);
+    double *time = malloc(n * sizeof *time);
+    for (size_t i = 0; i <= sequences; i++) offset[i] = i * few;
+    offset[sequences + 1] = n;
+    for (size_t i = 0; i < n; i++) time[i] = (double)(i % (i < sequences * few ? few : n)) * 1.7;
+    smurf_arrays a;
+    smurf_arrays_init(&a);
+    a.events = n;
+    a.time = time;
+    a.sequences = sequences + 1;
+    a.offset = offset;
+    if (smurf_data_from_arrays(&data, &a, &err)) fail_msg("%s", err.message);
+    free(offset), free(time);
+    return data;
+}
+
+/* By where most events are and by the longest sequence. Batches hold as many events as without the long sequence. */
+static void test_context_of_uneven_data(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t sequences, few, many;
+        bool context;
+    } cases[] = {{2000, 30, 0, false},
+                 {2000, 30, 2400, false},
+                 {2000, 30, 2401, true},
+                 {3, 300, 1000, true},
+                 {20, 300, 1000, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        smurf_data *data = uneven(cases[i].sequences, cases[i].few, cases[i].many);
+        smurf_settings c = chosen(data);
+        assert_int_equal(c.context > 0, cases[i].context);
+        if (cases[i].few == 30) assert_true(c.batch >= 18 && c.batch <= 20);
+        smurf_data_free(data);
+    }
 }
 
 /* The rules that preset.c states, but for the numbers that are a matter of taste. */
@@ -557,14 +599,14 @@ static void test_load_believes_nothing(void **state)
     static const struct {
         const char *from, *to, *says;
     } cases[] = {
-        {"{", "", "no text 'smurf' of JSON"},
-        {"\"format\":1", "\"format\":2", "format 2 of models is not known"},
-        {"\"format\":1", "\"x\":1", "format 0 of models is not known"},
+        {"{", "", "not a smurf model: it has no JSON metadata 'smurf'"},
+        {"\"format\":1", "\"format\":2", "model format 2 is not supported"},
+        {"\"format\":1", "\"x\":1", "model format 0 is not supported"},
         {"\"settings\":{", "\"settings\":0,\"x\":{", "no valid 'settings'"},
         {"\"width\":\"8\"", "\"width\":8", "no valid 'width'"},
-        {"\"width\":\"8\"", "\"width\":\"9\"", "width 9 must be even"},
+        {"\"width\":\"8\"", "\"width\":\"9\"", "width is 9: give an even number"},
         {"\"width\":\"8\"", "\"width\":\"4096\"", "is needed"},
-        {"\"width\":\"8\"", "\"colour\":\"8\"", "there is no setting 'colour'"},
+        {"\"width\":\"8\"", "\"colour\":\"8\"", "unknown setting 'colour'"},
         {"\"layers\":\"2\"", "\"layers\":\"24\"", "there is no tensor 'layer.2.query'"},
         {"\"layers\":\"2\"", "\"layers\":\"999999\"", "layers '999999' is not a whole number from 1 to 24"},
         {"\"inner\":\"6\"", "\"inner\":\"65536\"", "is needed"},
@@ -604,7 +646,7 @@ static void test_load_believes_nothing(void **state)
     smurf_tensors_close(&file);
     model->slab[smurf_offsets(&model->model)->head.type_c] = NAN;
     save(model, "m.safetensors");
-    load_says(in_folder("m.safetensors"), SMURF_ERROR_INPUT, "tensor 'type.bias' holds a value that is not finite");
+    load_says(in_folder("m.safetensors"), SMURF_ERROR_INPUT, "tensor 'type.bias' has a value that is not finite");
     load_says(in_folder("none.safetensors"), SMURF_ERROR_IO, "cannot open");
     load_says("/dev/null", SMURF_ERROR_INPUT, "ends after 0 bytes");
     assert_int_equal(truncate(in_folder("again.safetensors"), 2000), 0);
@@ -646,6 +688,7 @@ int main(void)
         cmocka_unit_test(test_published_presets),
         cmocka_unit_test(test_unknown_presets),
         cmocka_unit_test(test_default_preset),
+        cmocka_unit_test(test_context_of_uneven_data),
         cmocka_unit_test(test_save_and_load),
         cmocka_unit_test(test_copy),
         cmocka_unit_test(test_memory),

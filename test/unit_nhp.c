@@ -363,5 +363,5 @@ int main(void)
         cmocka_unit_test(test_law),          cmocka_unit_test(test_law_and_loss),
         cmocka_unit_test(test_law_extremes), cmocka_unit_test(test_train_save_load),
     };
-    return cmocka_run_group_tests_name("nhp", tests, one_thread, NULL);
+    return cmocka_run_group_tests_name("nhp", tests, NULL, NULL);
 }

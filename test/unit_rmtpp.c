@@ -27,7 +27,8 @@ static void companion_has_event_for_time(void **state)
         {"", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *types = smurf_rmtpp_companion(cases[i].times);
+        char *types;
+        assert_int_equal(smurf_rmtpp_companion(&types, cases[i].times, NULL), SMURF_OK);
         if (cases[i].types)
             assert_string_equal(types, cases[i].types);
         else

@@ -491,7 +491,7 @@ static void samplers_by_name(void **state)
     assert_int_equal(smurf_sampler_find(&found, "", &err), SMURF_ERROR_ARGUMENT);
     assert_int_equal(smurf_sampler_find(&found, "gibbs", &err), SMURF_ERROR_ARGUMENT);
     assert_null(found);
-    assert_non_null(strstr(err.message, "'gibbs': choose exact, langevin, mirror or reject"));
+    assert_non_null(strstr(err.message, "'gibbs': use exact, langevin, mirror or reject"));
 }
 
 int main(void)

@@ -372,28 +372,28 @@ static void wrong_processes_are_refused(void **state)
         size_t parameters;
         const char *message;
     } cases[] = {
-        {"hawk", 1, {{0}}, 0, "there is no process 'hawk': use one of poisson, "},
-        {NULL, 1, {{0}}, 0, "there is no process ''"},
+        {"hawk", 1, {{0}}, 0, "unknown process 'hawk': use one of poisson, "},
+        {NULL, 1, {{0}}, 0, "unknown process ''"},
         {"poisson", 0, {{0}}, 0, "process 'poisson' cannot have 0 types: give 1 to 16777216"},
         {"hawkes", 5000, {{0}}, 0, "give 1 to 4096"},
-        {"gamma", 1, {{"rate", VALUES(1)}}, 1, "called 'rate': use one of shape, scale, weights"},
-        {"gamma", 1, {{NULL, VALUES(1)}}, 1, "called ''"},
+        {"gamma", 1, {{"rate", VALUES(1)}}, 1, "unknown gamma parameter 'rate': use one of shape, scale, weights"},
+        {"gamma", 1, {{NULL, VALUES(1)}}, 1, "parameter ''"},
         {"gamma", 1, {{"scale", VALUES(1)}, {"scale", VALUES(1)}}, 2, "'scale' of process 'gamma' is given twice"},
         {"gamma", 3, {{"scale", VALUES(1, 2, 3)}}, 1, "'scale' of process 'gamma' has 3 values: give 1"},
-        {"poisson", 3, {{"rate", VALUES(1, 2)}}, 1, "has 2 values: give 1 or 3, one a type"},
+        {"poisson", 3, {{"rate", VALUES(1, 2)}}, 1, "has 2 values: give 1 or 3, one per type"},
         {"poisson", 3, {{"rate", NULL, 3}}, 1, "has 0 values"},
         {"hawkes", 3, {{"excitation", VALUES(0, 0)}}, 1, "has 2 values: give 1, 3 or 9"},
         {"hawkes", 1, {{"decay", NULL, 0}}, 1, "has 0 values: give 1"},
         {"hawkes", 1, {{"decay", VALUES(0)}}, 1, "'decay' of process 'hawkes' is 0: give a finite number above 0"},
         {"hawkes", 1, {{"decay", VALUES(NAN)}}, 1, "is nan"},
         {"hawkes", 1, {{"excitation", VALUES(-0.1)}}, 1, "is -0.1: give a finite number of 0 or more"},
-        {"hawkes", 1, {{"excitation", VALUES(1)}}, 1, "radius, the number of children per event, is 1;"},
-        {"hawkes", 2, {{"excitation", VALUES(0, 2, 0.75, 0)}}, 1, "makes it explode: its spectral radius"},
-        {"hawkes", 2, {{"excitation", VALUES(0.2, 1.4)}}, 1, "per event, is 1.4;"},
+        {"hawkes", 1, {{"excitation", VALUES(1)}}, 1, "spectral radius 1, so the number of events explodes"},
+        {"hawkes", 2, {{"excitation", VALUES(0, 2, 0.75, 0)}}, 1, "has spectral radius 1.2"},
+        {"hawkes", 2, {{"excitation", VALUES(0.2, 1.4)}}, 1, "spectral radius 1.4"},
         {"hawkes", 20, {{"excitation", VALUES(1.0001)}}, 1, "explode"},
-        {"hawkes", 2, {{"base", VALUES(0)}}, 1, "'base' of process 'hawkes' add up to 0"},
-        {"poisson", 2, {{"rate", VALUES(0, 0)}}, 1, "'rate' of process 'poisson' add up to 0"},
-        {"poisson", 2, {{"rate", VALUES(1e308, 1e308)}}, 1, "add up to inf"},
+        {"hawkes", 2, {{"base", VALUES(0)}}, 1, "'base' of process 'hawkes' sum to 0"},
+        {"poisson", 2, {{"rate", VALUES(0, 0)}}, 1, "'rate' of process 'poisson' sum to 0"},
+        {"poisson", 2, {{"rate", VALUES(1e308, 1e308)}}, 1, "sum to inf"},
         {"weibull", 2, {{"weights", VALUES(1, -1)}}, 1, "is -1: give a finite number of 0 or more"},
         {"weibull", 1, {{"shape", VALUES(-2)}}, 1, "is -2: give a number from 0.01 to 1e+06"},
         {"gamma", 1, {{"shape", VALUES(1e7)}}, 1, "is 1e+07: give a number from 0.01 to 1e+06"},
@@ -424,7 +424,7 @@ static void wrong_runs_are_refused(void **state)
         const char *message;
     } cases[] = {
         {{.size = 0}, "call smurf_simulate_config_init"},
-        {{.size = sizeof(smurf_simulate_config), .until = 1}, "0 sequences"},
+        {{.size = sizeof(smurf_simulate_config), .until = 1}, "sequences is 0"},
         {{.size = sizeof(smurf_simulate_config), .sequences = 1}, "give until, max_events or both"},
         {{.size = sizeof(smurf_simulate_config), .sequences = 1, .until = -1}, "until is -1"},
         {{.size = sizeof(smurf_simulate_config), .sequences = 1, .until = INFINITY}, "until is inf"},
@@ -432,7 +432,7 @@ static void wrong_runs_are_refused(void **state)
         {{.size = sizeof(smurf_simulate_config), .sequences = 1, .max_events = SIZE_MAX}, "give 2147483648 or less"},
         {{.size = sizeof(smurf_simulate_config), .sequences = 1, .until = 1, .threads = -1}, "threads is -1"},
         {{.size = sizeof(smurf_simulate_config), .sequences = 1, .until = 1e10},
-         "1e+10 events a sequence are expected"},
+         "1e+10 events per sequence are expected"},
     };
     smurf_process *process;
     assert_int_equal(smurf_process_new(&process, "poisson", 1, NULL, 0, NULL), SMURF_OK);
@@ -479,7 +479,7 @@ static void endless_gaps_are_an_error(void **state)
     assert_int_equal(smurf_process_new(&process, "lognormal", 1, &sigma, 1, NULL), SMURF_OK);
     assert_int_equal(smurf_process_simulate(&data, process, &config, &err), SMURF_ERROR_ARGUMENT);
     assert_null(data);
-    assert_non_null(strstr(err.message, "comes at an infinite time: set until"));
+    assert_non_null(strstr(err.message, "overflows: set until"));
     config.until = 1;
     assert_int_equal(smurf_process_simulate(&data, process, &config, &err), SMURF_OK);
     smurf_data_free(data);

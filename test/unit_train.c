@@ -256,7 +256,7 @@ static void test_steps_make_an_epoch(void **state)
     while (!do_step(steps)) {
     }
     assert_int_equal(smurf_trainer_step(steps, &loss, &last, &err), SMURF_ERROR_ARGUMENT);
-    assert_string_equal(err.message, "the steps of epoch 1 are done: smurf_trainer_epoch ends it");
+    assert_string_equal(err.message, "all steps of epoch 1 are done: call smurf_trainer_epoch");
     smurf_epoch a = end_epoch(steps), b = end_epoch(whole);
     same_epoch(&a, &b);
     same_state(steps, whole);
@@ -369,8 +369,7 @@ static void test_gradient_that_overflows(void **state)
     smurf_epoch epoch;
     smurf_error err;
     assert_int_equal(smurf_trainer_epoch(t, &epoch, &err), SMURF_ERROR_INPUT);
-    assert_non_null(
-        strstr(err.message, "not finite in epoch 1, step 1 of it (sequences 1, 0 of train, counted from 0)"));
+    assert_non_null(strstr(err.message, "not finite in epoch 1, step 1 (sequences 1, 0 of train, counted from 0)"));
     assert_non_null(strstr(err.message, "lower the rate, clip the gradient"));
     assert_null(strstr(err.message, "best model")); /* there is none yet */
     check_best_is_finite(t, 0);
@@ -403,7 +402,7 @@ static void test_loss_that_is_not_finite(void **state)
     t->step.slab[SLAB_WEIGHT][smurf_offsets(&t->frame->model)->head.c] = NAN;
     assert_int_equal(smurf_trainer_epoch(t, &epoch, &err), SMURF_ERROR_INPUT);
     assert_int_equal(err.status, SMURF_ERROR_INPUT);
-    assert_non_null(strstr(err.message, "not finite in epoch 2, step 2 of it (sequences "));
+    assert_non_null(strstr(err.message, "not finite in epoch 2, step 2 (sequences "));
     assert_non_null(strstr(err.message, "; the best model so far is kept"));
     check_best_is_finite(t, 1);
     assert_int_equal(smurf_trainer_best(t, &best), 1);
@@ -433,7 +432,7 @@ static void test_dev_loss_that_is_not_finite(void **state)
     smurf_trainer *again;
     assert_int_equal(smurf_trainer_save(t, in_folder("run.resume"), &err), SMURF_OK);
     assert_int_equal(smurf_trainer_resume(&again, in_folder("run.resume"), train, dev, 1, &err), SMURF_ERROR_INPUT);
-    assert_non_null(strstr(err.message, "tensor 'weight/gap.c' holds a value that is not finite"));
+    assert_non_null(strstr(err.message, "tensor 'weight/gap.c' has a value that is not finite"));
     assert_null(again);
     smurf_trainer_free(t);
 }
@@ -516,18 +515,18 @@ static void test_resume_needs_the_same_data(void **state)
     smurf_error err;
     smurf_trainer *t = trainer_of("objective=mle", 1, train, dev);
     assert_int_equal(smurf_trainer_save(t, in_folder("run.resume"), &err), SMURF_OK);
-    refuse(dev, dev, "was begun with other training data");
-    refuse(train, train, "was begun with other dev data");
-    refuse(train, NULL, "was begun with other dev data");
+    refuse(dev, dev, "was started with other training data");
+    refuse(train, train, "was started with other dev data");
+    refuse(train, NULL, "was started with other dev data");
     /* The same events, but fewer of them scored; types that the weights do not have. */
     train->sequence[3].first++;
-    refuse(train, dev, "was begun with other training data");
+    refuse(train, dev, "was started with other training data");
     train->sequence[3].first--;
     train->types++;
-    refuse(train, dev, "was begun with other training data");
+    refuse(train, dev, "was started with other training data");
     train->types--;
     dev->types++;
-    refuse(train, dev, "was begun with other dev data");
+    refuse(train, dev, "was started with other dev data");
     dev->types--;
     smurf_trainer_free(t);
 }
@@ -552,17 +551,17 @@ static void test_resume_believes_nothing(void **state)
     static const struct {
         const char *from, *to, *says;
     } cases[] = {
-        {"\"step\":8", "\"step\":-1", "counters are damaged"},
-        {"\"step\":8", "\"step\":1", "counters are damaged"},
-        {"\"step\":8", "\"step\":\"8\"", "counters are damaged"},
-        {"\"epoch\":1,\"next\"", "\"epoch\":9,\"next\"", "counters are damaged"},
-        {"\"next\":2", "\"next\":7", "counters are damaged"},
-        {"\"next\":2", "\"next\":-2", "counters are damaged"},
-        {"\"halvings\":0", "\"halvings\":4000000000", "counters are damaged"},
-        {"\"waited\":0", "\"waited\":3", "counters are damaged"},
-        {"\"best_epoch\":1", "\"best_epoch\":0", "counters are damaged"},
-        {"\"loss_sum\":\"", "\"loss_sum\":\"7ff0", "counters are damaged"},
-        {"\"loss_gaps\":", "\"x\":", "counters are damaged"},
+        {"\"step\":8", "\"step\":-1", "the file is damaged"},
+        {"\"step\":8", "\"step\":1", "the file is damaged"},
+        {"\"step\":8", "\"step\":\"8\"", "the file is damaged"},
+        {"\"epoch\":1,\"next\"", "\"epoch\":9,\"next\"", "the file is damaged"},
+        {"\"next\":2", "\"next\":7", "the file is damaged"},
+        {"\"next\":2", "\"next\":-2", "the file is damaged"},
+        {"\"halvings\":0", "\"halvings\":4000000000", "the file is damaged"},
+        {"\"waited\":0", "\"waited\":3", "the file is damaged"},
+        {"\"best_epoch\":1", "\"best_epoch\":0", "the file is damaged"},
+        {"\"loss_sum\":\"", "\"loss_sum\":\"7ff0", "the file is damaged"},
+        {"\"loss_gaps\":", "\"x\":", "the file is damaged"},
         {"\"state\":", "\"x\":", "other dev data"},
         {"\"width\":\"8\"", "\"width\":\"4096\"", "is needed"},
         {"\"layers\":\"2\"", "\"layers\":\"24\"", "is needed"},
@@ -573,7 +572,7 @@ static void test_resume_believes_nothing(void **state)
         {"\"objective\":\"mle\"", "\"objective\":\"mlemlemlemlemlemle\"", "is not one of: dsm sm wsm mle"},
         {"\"format\":1", "\"format\":2", "format 2"},
         {"{\"model\":", "{\"x\":", "format 0"},
-        {"{\"model\":", "", "no file to resume from"},
+        {"{\"model\":", "", "not a resume file"},
     };
     smurf_error err;
     struct tensor_file file;

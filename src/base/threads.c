@@ -19,3 +19,12 @@ int smurf_threads(int wanted, size_t work)
     if ((size_t)threads > work) threads = (int)work;
     return threads > 0 ? threads : 1;
 }
+
+size_t smurf_thread_number(void)
+{
+#ifdef _OPENMP
+    return (size_t)omp_get_thread_num();
+#else
+    return 0;
+#endif
+}

@@ -10,4 +10,7 @@
    At least 1, at most 256 and at most `work`. */
 int smurf_threads(int wanted, size_t work);
 
+/* Number of the calling thread in a parallel loop, from 0. */
+size_t smurf_thread_number(void);
+
 #endif

@@ -1,4 +1,4 @@
-/* version.c - library version and build features. */
+/* version.c - library version. */
 #include "smurf_lab.h"
 
 #include "config.h"
@@ -6,19 +6,4 @@
 const char *smurf_version(void)
 {
     return SMURF_VERSION;
-}
-
-const char *smurf_features(void)
-{
-    return "openblas"
-#if SMURF_HAVE_ZLIB
-           " zlib"
-#endif
-#if SMURF_HAVE_CAIRO
-           " cairo"
-#endif
-#ifdef _OPENMP
-           " openmp"
-#endif
-        ;
 }

@@ -16,8 +16,7 @@ enum {
     TEXT = sizeof(((smurf_summary *)0)->warning[0]),
     NAMED = 4,        /* types named before "and 7 more" */
     NAME_LENGTH = 24, /* bytes of a name shown */
-    LONG_SEQUENCE = 100000,
-    FEW_GAPS = 20, /* too few to describe their distribution */
+    FEW_GAPS = 20,    /* too few to describe their distribution */
 };
 
 struct advice {
@@ -117,9 +116,6 @@ static void on_sequences(struct advice *a)
     }
     if (idle < s->sequences && s->scored == 0)
         warn(a, "every event is history only and none is scored: cut the data set at an earlier time");
-    if (s->length[SMURF_QUANTILES - 1] > LONG_SEQUENCE)
-        warn(a, "the longest sequence has %.0f events: cut it into windows to train on it",
-             s->length[SMURF_QUANTILES - 1]);
 }
 
 static void on_gaps(struct advice *a)

@@ -263,7 +263,8 @@ smurf_status smurf_builder_close(struct builder *b, const struct sequence_info *
                                                    .origin = info->origin,
                                                    .start = info->start,
                                                    .end = info->end,
-                                                   .name = name};
+                                                   .name = name,
+                                                   .before = info->before};
     b->closed = b->times;
     return SMURF_OK;
 }

@@ -26,6 +26,7 @@ struct sequence_info {
     double start, end; /* relative to origin */
     size_t first;      /* first scored event; 0 counts as 1 */
     const char *name;  /* copied; NULL: none */
+    size_t before;     /* events before the first one here, in a window of a longer sequence */
 };
 
 /* {0} with name set is a valid empty builder. Callers set the options; the rest is private. */

@@ -19,6 +19,7 @@ static const char *const usual[COLUMN_ROLES][MOST_NAMES + 1] = {
     [COLUMN_START] = {"observation_start"},
     [COLUMN_END] = {"observation_end"},
     [COLUMN_FIRST] = {"first_scored"},
+    [COLUMN_BEFORE] = {"events_before"},
 };
 
 const char *smurf_column_usual(enum column_role role, char text[COLUMN_USUAL])

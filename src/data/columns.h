@@ -15,7 +15,8 @@ enum column_role {
     COLUMN_TYPE,
     COLUMN_START, /* of observation */
     COLUMN_END,
-    COLUMN_FIRST, /* first scored event, counted from 0 */
+    COLUMN_FIRST,  /* first scored event, counted from 0 */
+    COLUMN_BEFORE, /* events before the first one */
     COLUMN_ROLES
 };
 

@@ -46,6 +46,7 @@ static smurf_status gather(struct csv *csv, struct event_cells *cells)
         cells->start = cell_of(csv, COLUMN_START);
         cells->end = cell_of(csv, COLUMN_END);
         cells->first = cell_of(csv, COLUMN_FIRST);
+        cells->before = cell_of(csv, COLUMN_BEFORE);
     }
     cells->time = cell_of(csv, COLUMN_TIME);
     if (t->choice.parts == 1) return SMURF_OK;

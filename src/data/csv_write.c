@@ -42,7 +42,7 @@ static void write_time(struct sink *sink, const smurf_data *data, int64_t origin
 
 /* Window columns that at least one sequence needs. */
 struct columns {
-    bool start, end, first;
+    bool start, end, first, before;
 };
 
 static struct columns columns_needed(const smurf_data *data)
@@ -53,6 +53,7 @@ static struct columns columns_needed(const smurf_data *data)
         if (!isnan(s->start)) c.start = true;
         if (!isnan(s->end)) c.end = true;
         if (s->first > 1) c.first = true;
+        if (s->before) c.before = true;
     }
     return c;
 }
@@ -91,6 +92,7 @@ static void write_sequence(struct sink *sink, const smurf_data *data, const smur
         if (columns.start) smurf_sink_char(sink, delimiter), write_time(sink, data, s->origin, s->start);
         if (columns.end) smurf_sink_char(sink, delimiter), write_time(sink, data, s->origin, s->end);
         if (columns.first) smurf_sink_char(sink, delimiter), smurf_sink_unsigned(sink, s->first);
+        if (columns.before) smurf_sink_char(sink, delimiter), smurf_sink_unsigned(sink, s->before);
         smurf_sink_char(sink, '\n');
     }
 }
@@ -106,7 +108,8 @@ static smurf_status write_table(struct sink *sink, const smurf_data *data, const
                             "type",
                             columns.start ? "observation_start" : NULL,
                             columns.end ? "observation_end" : NULL,
-                            columns.first ? "first_scored" : NULL};
+                            columns.first ? "first_scored" : NULL,
+                            columns.before ? "events_before" : NULL};
     for (size_t i = 0; i < sizeof header / sizeof *header; i++) {
         if (!header[i]) continue;
         if (i) smurf_sink_char(sink, delimiter);

@@ -162,6 +162,9 @@ static void describe_gaps(smurf_summary *s, double *x, const smurf_data *data)
     fill_bins(s, x + s->ties, n - s->ties);
 }
 
+/* Whether a caller's summary of `size` bytes has this member. */
+#define HAS(size, member) ((size) >= offsetof(smurf_summary, member) + sizeof((smurf_summary){0}.member))
+
 smurf_status smurf_data_summarise_sized(smurf_summary *out, size_t size, const smurf_data *data,
                                         const smurf_data *train, smurf_error *err)
 {
@@ -187,13 +190,19 @@ done:
         smurf_summary_release(&s);
     else
         smurf_sized_give(out, size, &s, sizeof s);
+    if (!status && !HAS(size, type_count)) free(s.type_count);
+    if (!status && !HAS(size, warning)) free(s.warning);
     return status;
 }
 
-void smurf_summary_release(smurf_summary *summary)
+void smurf_summary_release_sized(smurf_summary *summary, size_t size)
 {
-    free(summary->type_count);
-    free(summary->warning);
-    summary->type_count = NULL;
-    summary->warning = NULL;
+    if (HAS(size, type_count)) {
+        free(summary->type_count);
+        summary->type_count = NULL;
+    }
+    if (HAS(size, warning)) {
+        free(summary->warning);
+        summary->warning = NULL;
+    }
 }

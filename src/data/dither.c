@@ -44,7 +44,7 @@ static smurf_status dither_sequence(struct builder *b, const smurf_sequence *s, 
     }
     if (status) return status;
     double end = s->length > 0 ? time + (s->end - s->time[s->length - 1]) : s->end;
-    return smurf_builder_close(b, &(struct sequence_info){s->origin, s->start, end, s->first, s->name}, err);
+    return smurf_builder_close(b, &(struct sequence_info){s->origin, s->start, end, s->first, s->name, s->before}, err);
 }
 
 smurf_status smurf_data_dither(smurf_data **out, const smurf_data *data, double tick, uint64_t seed, smurf_error *err)

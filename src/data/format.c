@@ -2,6 +2,7 @@
 #include "data/format.h"
 
 #include "base/sized.h"
+#include "data/rare.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +69,7 @@ const struct format_class *smurf_format_for_path(const char *path)
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-static const smurf_read_config read_defaults = {.size = sizeof read_defaults, .sort = 1};
+static const smurf_read_config read_defaults = {.size = sizeof read_defaults, .sort = 1, .rare = 5};
 
 void smurf_read_config_init_sized(smurf_read_config *config, size_t size)
 {
@@ -168,9 +169,23 @@ smurf_status smurf_format_read_path(smurf_data **out, const char *path, const sm
     return status;
 }
 
-smurf_status smurf_data_read(smurf_data **out, const char *path, const smurf_read_config *config, smurf_error *err)
+/* Merges rare types of a data set that is complete; frees it on failure. */
+static smurf_status merge_rare(smurf_data **data, const smurf_read_config *config, smurf_error *err)
 {
-    return smurf_format_read_path(out, path, NULL, config, err);
+    smurf_status status = smurf_rare_merge(data, 1, config->rare, err);
+    if (!status) return SMURF_OK;
+    smurf_data_free(*data);
+    *data = NULL;
+    return status;
+}
+
+smurf_status smurf_data_read(smurf_data **out, const char *path, const smurf_read_config *given, smurf_error *err)
+{
+    smurf_read_config config;
+    *out = NULL;
+    smurf_status status = smurf_format_read_config(&config, given, err);
+    if (!status) status = smurf_format_read_path(out, path, NULL, &config, err);
+    return status ? status : merge_rare(out, &config, err);
 }
 
 smurf_status smurf_data_read_memory(smurf_data **out, const void *bytes, size_t size, const char *name,
@@ -184,7 +199,7 @@ smurf_status smurf_data_read_memory(smurf_data **out, const void *bytes, size_t 
     if (status) return status;
     status = smurf_format_read_source(out, &source, NULL, &config, err);
     smurf_source_close(&source);
-    return status;
+    return status ? status : merge_rare(out, &config, err);
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */

@@ -240,6 +240,10 @@ static void take_names(struct reader *r)
     while (smurf_json_more(&r->json, ']', &first) && smurf_json_string(&r->json, &at, &n)) {
         uint32_t number = smurf_names_intern(&b->vocabulary, r->json.scratch + at, n);
         r->json.used = used;
+        if (number == NAMES_FULL) {
+            check(r, smurf_fail_memory(r->json.err));
+            return;
+        }
         if (number != k++) {
             smurf_json_fail(&r->json, "type_names must be distinct, and the same wherever they are given");
             return;
@@ -362,8 +366,10 @@ static bool read_offset(struct reader *r, const char *key, double *out)
 static void read_info(struct reader *r)
 {
     int64_t first = count_member(r, "first_scored"), length = count_member(r, "seq_len");
+    int64_t before = count_member(r, "events_before");
     size_t events = r->builder->times - r->builder->closed;
     if (first > 0) r->info.first = (size_t)first;
+    if (before > 0) r->info.before = (size_t)before;
     if (length >= 0 && (size_t)length != events)
         smurf_json_fail(&r->json, "seq_len says %lld events, but there are %zu", (long long)length, events);
     if (!read_offset(r, "observation_start", &r->info.start) || !read_offset(r, "observation_end", &r->info.end))
@@ -422,9 +428,10 @@ static void push_window(struct reader *r)
         if (!check(r, smurf_column_time(&d[i], text_of(r, m), m->text_n, &r->calendar, r->json.err))) return;
         found[i] = &d[i];
     }
-    int64_t first = count_member(r, "first_scored");
+    int64_t first = count_member(r, "first_scored"), before = count_member(r, "events_before");
     if (!r->json.status)
-        check(r, smurf_rows_window(&r->rows, found[0], found[1], first > 0 ? (size_t)first : 0, r->json.err));
+        check(r, smurf_rows_window(&r->rows, found[0], found[1], first > 0 ? (size_t)first : 0,
+                                   before > 0 ? (size_t)before : 0, r->json.err));
 }
 
 static void push_row(struct reader *r, const struct member *time)

@@ -2,7 +2,7 @@
  * json_write.c - JSON Lines and JSON in the EasyTPP / Hugging Face layout, lossless.
  *
  * In addition to the usual fields: type_names, unit (in the first sequence), and per sequence, if known, sequence (its
- * name), observation_start, observation_end, first_scored.
+ * name), observation_start, observation_end, first_scored, events_before.
  */
 #include "data/data.h"
 #include "data/json.h"
@@ -58,6 +58,10 @@ static void write_info(struct sink *sink, const smurf_data *data, const smurf_se
     if (s->first > 1) {
         write_key(sink, "first_scored");
         smurf_sink_unsigned(sink, s->first);
+    }
+    if (s->before) {
+        write_key(sink, "events_before");
+        smurf_sink_unsigned(sink, s->before);
     }
 }
 

@@ -8,7 +8,7 @@
  * where a sequence is a list of events {'time_since_start': t, 'time_since_last_event': dt, 'type_event': k} or a
  * dictionary of lists {'time_since_start': [t, ...], 'type_event': [k, ...]}. Any list may be a tuple or a numpy array.
  * Also reads the other fields that smurf_pickle_write writes: 'type_names', 'unit', 'calendar', and per sequence
- * 'sequence' (its name), 'observation_start', 'observation_end', 'first_scored'.
+ * 'sequence' (its name), 'observation_start', 'observation_end', 'first_scored', 'events_before'.
  *
  * The walk has a fixed depth, so lists that contain themselves are harmless.
  */
@@ -335,6 +335,9 @@ static smurf_status close_sequence(struct walk *w, const struct events *e, struc
     info.origin = clock->origin;
     if (find_about(w, e, "first_scored", &value) && value.kind == PICKLE_INT && value.integer > 0)
         info.first = (size_t)value.integer;
+    if (find_about(w, e, "events_before", &value) && value.kind == PICKLE_INT && value.integer > 0 &&
+        value.integer <= (int64_t)1e15)
+        info.before = (size_t)value.integer;
     if (find_about(w, e, w->name_key, &value)) {
         snprintf(number, sizeof number, "%lld", (long long)value.integer);
         if (value.kind == PICKLE_INT) info.name = number;

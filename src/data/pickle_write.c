@@ -4,8 +4,8 @@
  *     {'dim_process': K, 'train': [[{'time_since_start': t, 'time_since_last_event': dt, 'type_event': k}, ...], ...]}
  *
  * In addition, if known: type_names, unit, calendar and, as lists with one entry per sequence, sequence (its name),
- * observation_start, observation_end, first_scored. Times are floats, as loaders expect; integers beyond 2^53, which
- * floats cannot hold, are written as integers.
+ * observation_start, observation_end, first_scored, events_before. Times are floats, as loaders expect; integers beyond
+ * 2^53, which floats cannot hold, are written as integers.
  */
 #include "data/data.h"
 #include "data/pickle.h"
@@ -139,8 +139,9 @@ static smurf_status write_sequences(struct sink *sink, const smurf_data *data, c
 
 /* ---- Other fields ---------------------------------------------------------------------------- */
 
-enum about { ABOUT_NAME, ABOUT_START, ABOUT_END, ABOUT_FIRST, ABOUTS };
-static const char *const about_text[ABOUTS] = {"sequence", "observation_start", "observation_end", "first_scored"};
+enum about { ABOUT_NAME, ABOUT_START, ABOUT_END, ABOUT_FIRST, ABOUT_BEFORE, ABOUTS };
+static const char *const about_text[ABOUTS] = {"sequence", "observation_start", "observation_end", "first_scored",
+                                               "events_before"};
 
 static bool is_known(const smurf_sequence *s, enum about about)
 {
@@ -148,7 +149,8 @@ static bool is_known(const smurf_sequence *s, enum about about)
     case ABOUT_NAME: return s->name != NULL;
     case ABOUT_START: return !isnan(s->start);
     case ABOUT_END: return !isnan(s->end);
-    default: return s->first > 1;
+    case ABOUT_FIRST: return s->first > 1;
+    default: return s->before > 0;
     }
 }
 
@@ -162,7 +164,8 @@ static void put_about(struct sink *sink, const smurf_sequence *s, enum about abo
     case ABOUT_NAME: put_text(sink, s->name); break;
     case ABOUT_START: put_time(sink, s->origin, s->start); break;
     case ABOUT_END: put_time(sink, s->origin, s->end); break;
-    default: put_unsigned(sink, s->first); break;
+    case ABOUT_FIRST: put_unsigned(sink, s->first); break;
+    default: put_unsigned(sink, s->before); break;
     }
 }
 

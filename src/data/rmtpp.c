@@ -9,25 +9,23 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Tokens are short; this is how far the scanner looks ahead. */
 enum { AHEAD = 512 };
 
-char *smurf_rmtpp_companion(const char *path)
+smurf_status smurf_rmtpp_companion(char **out, const char *path, smurf_error *err)
 {
     const char *base = strrchr(path, '/'), *time = NULL;
     base = base ? base + 1 : path;
     for (const char *p = base; (p = strstr(p, "time")); p++) time = p;
-    if (!time) return NULL;
-    size_t before = (size_t)(time - path);
-    char *out = malloc(strlen(path) + 2);
-    if (!out) return NULL;
-    memcpy(out, path, before);
-    strcpy(out + before, "event");
-    strcpy(out + before + 5, time + 4);
-    return out;
+    *out = NULL;
+    if (!time) return SMURF_OK;
+    if (asprintf(out, "%.*sevent%s", (int)(time - path), path, time + strlen("time")) >= 0) return SMURF_OK;
+    *out = NULL;
+    return smurf_fail_memory(err);
 }
 
 /* ---- Reading --------------------------------------------------------------------------------- */
@@ -160,7 +158,9 @@ static smurf_status read_rmtpp(struct source *source, struct builder *builder, c
                                smurf_error *err)
 {
     bool beside = !config->events_path && source->from_path;
-    char *companion = beside ? smurf_rmtpp_companion(source->name) : NULL;
+    char *companion = NULL;
+    smurf_status status = beside ? smurf_rmtpp_companion(&companion, source->name, err) : SMURF_OK;
+    if (status) return status;
     const char *path = config->events_path ? config->events_path : companion;
     if (!path)
         return smurf_fail_at(
@@ -168,7 +168,7 @@ static smurf_status read_rmtpp(struct source *source, struct builder *builder, c
             "holds numbers without a header: RMTPP text is two files, times and types (name the second "
             "with --events FILE; a table needs a header such as 'sequence,time,type')");
     struct source events;
-    smurf_status status = smurf_source_open(&events, path, NULL, err);
+    status = smurf_source_open(&events, path, NULL, err);
     if (status) {
         if (err && !config->events_path) {
             smurf_error inner = *err;
@@ -261,8 +261,8 @@ static smurf_status write_types(struct sink *sink, const smurf_data *data, const
 
 static smurf_status companion(char **out, const char *path, smurf_error *err)
 {
-    *out = smurf_rmtpp_companion(path);
-    if (*out) return SMURF_OK;
+    smurf_status status = smurf_rmtpp_companion(out, path, err);
+    if (status || *out) return status;
     return smurf_fail(err, SMURF_ERROR_ARGUMENT,
                       "RMTPP text is two files: have 'time' in the name '%s', and the types go to the same name with "
                       "'event'",

@@ -6,9 +6,9 @@
 
 #include "data/format.h"
 
-/* The path of the types for that of the times ("time-train.txt": "event-train.txt"); NULL if the name has no "time", or
-   if out of memory. Freed by the caller. */
-char *smurf_rmtpp_companion(const char *path);
+/* The path of the types for that of the times ("time-train.txt": "event-train.txt"), freed by the caller; NULL if the
+   name has no "time". Fails only if out of memory. */
+smurf_status smurf_rmtpp_companion(char **out, const char *path, smurf_error *err);
 
 /* Reads both, line by line. */
 smurf_status smurf_rmtpp_read_pair(struct source *times, struct source *events, struct builder *builder,

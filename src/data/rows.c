@@ -110,7 +110,7 @@ smurf_status smurf_rows_push(struct rows *rows, const char *name, size_t n, cons
 }
 
 smurf_status smurf_rows_window(struct rows *rows, const struct decimal *start, const struct decimal *end, size_t first,
-                               smurf_error *err)
+                               size_t before, smurf_error *err)
 {
     struct sequence_info info = rows->sequence[rows->current].info;
     if ((start && !smurf_decimal_offset(start, info.origin, &info.start)) ||
@@ -122,6 +122,7 @@ smurf_status smurf_rows_window(struct rows *rows, const struct decimal *start, c
                           "the event lies outside its window, before observation_start or after "
                           "observation_end");
     if (first) info.first = first;
+    if (before) info.before = before;
     rows->sequence[rows->current].info = info;
     return SMURF_OK;
 }

@@ -37,9 +37,9 @@ void smurf_rows_release(struct rows *rows);
 /* Adds one event. name: of its sequence (ignored if there is no such column). Messages carry no location. */
 smurf_status smurf_rows_push(struct rows *rows, const char *name, size_t n, const struct decimal *time,
                              const char *type, size_t type_n, smurf_error *err);
-/* Sets the window of the last row's sequence, if the row gives one: absolute times, or NULL. */
+/* Sets the window of the last row's sequence, if the row gives one: absolute times, or NULL; counts, or 0. */
 smurf_status smurf_rows_window(struct rows *rows, const struct decimal *start, const struct decimal *end, size_t first,
-                               smurf_error *err);
+                               size_t before, smurf_error *err);
 /* Discards what a failed push or window left after the first `events` rows. Only finish may follow. */
 void smurf_rows_drop(struct rows *rows, size_t events);
 /* Groups the events and closes every sequence. */

@@ -1,12 +1,14 @@
 /*
  * split.c - the parts of a data set: train, dev and test from a directory, by share, or by time; and windows.
  *
- * A part of a sequence keeps what came before as history: events below `first` are seen but not scored.
+ * A part of a sequence keeps what came before as history: events below `first` are seen but not scored. Windows begin
+ * at the same events whatever part of a sequence they are cut from: positions count from its true start.
  */
 #include "base/random.h"
 #include "data/builder.h"
 #include "data/format.h"
 #include "data/number.h"
+#include "data/rare.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -29,7 +31,7 @@ static smurf_status copy_part(struct builder *b, const smurf_sequence *s, size_t
                               double start, double end, smurf_error *err)
 {
     smurf_status status = smurf_builder_events(b, s->time + from, s->type + from, to - from, err);
-    struct sequence_info info = {s->origin, start, end, first - from, s->name};
+    struct sequence_info info = {s->origin, start, end, first - from, s->name, s->before + from};
     return status ? status : smurf_builder_close(b, &info, err);
 }
 
@@ -147,24 +149,24 @@ static smurf_status adopt_types(smurf_data *data, const smurf_data *from, smurf_
     return SMURF_OK;
 }
 
-smurf_status smurf_split_read(smurf_split *out, const char *directory, const smurf_read_config *config,
-                              smurf_error *err)
+smurf_status smurf_split_read(smurf_split *out, const char *directory, const smurf_read_config *given, smurf_error *err)
 {
     *out = (smurf_split){0};
+    smurf_read_config config;
     char *path[PARTS] = {0};
     smurf_data **part[PARTS] = {&out->train, &out->dev, &out->test};
     const smurf_data *known = NULL;
-    smurf_read_config like_train;
-    smurf_status status = smurf_format_read_config(&like_train, config, err);
+    smurf_status status = smurf_format_read_config(&config, given, err);
     if (!status) status = find_parts(directory, path, err);
     for (int i = 0; i < PARTS && !status; i++) {
         if (!path[i]) continue;
-        if (out->train && !like_train.as) like_train.as = smurf_data_reading(out->train);
-        status = smurf_format_read_path(part[i], path[i], known, &like_train, err);
+        if (out->train && !config.as) config.as = smurf_data_reading(out->train);
+        status = smurf_format_read_path(part[i], path[i], known, &config, err);
         if (!status) status = check_clock(out->train, *part[i], err);
         if (!status && (!known || known->types < (*part[i])->types || (*part[i])->type_name)) known = *part[i];
     }
     for (int i = 0; i < PARTS && !status; i++) status = adopt_types(*part[i], known, err);
+    if (!status) status = smurf_rare_merge((smurf_data *[]){out->train, out->dev, out->test}, PARTS, config.rare, err);
     for (int i = 0; i < PARTS; i++) free(path[i]);
     if (status) smurf_split_release(out);
     return status;
@@ -263,7 +265,7 @@ static smurf_moment moment_of(const smurf_sequence *s, size_t event)
     return (smurf_moment){s->origin + (int64_t)whole, s->time[event] - whole};
 }
 
-/* One sequence is cut so that its events are divided by the shares. */
+/* One sequence is cut so that its events are divided by the shares; with history, its scored events. */
 static smurf_status cut_single(smurf_split *out, const smurf_data *data, const double share[PARTS], double total,
                                smurf_error *err)
 {
@@ -272,9 +274,10 @@ static smurf_status cut_single(smurf_split *out, const smurf_data *data, const d
         return smurf_fail(err, SMURF_ERROR_ARGUMENT,
                           "a single sequence is cut in time: the last share, for test, must be positive, as in "
                           "8:1:1 or 8:0:2");
-    size_t n1 = (size_t)((double)s->length * share[0] / total);
-    size_t n2 = (size_t)((double)s->length * (share[0] + share[1]) / total);
-    if (n1 == 0 || n2 >= s->length || (share[1] > 0 && n1 == n2))
+    size_t history = s->first > 1 && s->first < s->length ? s->first : 0, n = s->length - history;
+    size_t n1 = history + (size_t)((double)n * share[0] / total);
+    size_t n2 = history + (size_t)((double)n * (share[0] + share[1]) / total);
+    if (n1 == history || n2 >= s->length || (share[1] > 0 && n1 == n2))
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "one sequence of %zu events is too short to be split like this",
                           s->length);
     return smurf_split_by_time(out, data, moment_of(s, n1), moment_of(s, n2), err);
@@ -343,8 +346,10 @@ static smurf_status cut_windows(struct builder *b, const smurf_sequence *s, size
     if (s->first >= s->length) return copy_part(b, s, 0, s->length, s->first, s->start, s->end, err);
     smurf_status status = SMURF_OK;
     for (size_t first = s->first, to; first < s->length && !status; first = to) {
-        to = s->length - first > window ? first + window : s->length;
-        size_t from = first > history ? first - history : 0;
+        /* Events of the window before `first`: some if scoring begins within it. */
+        size_t inside = (s->before + first - 1) % window, left = window - inside;
+        to = s->length - first > left ? first + left : s->length;
+        size_t from = first > inside && first - inside > history ? first - inside - history : 0;
         /* If the window stops at an event, its end says nothing about the time that follows. */
         status = copy_part(b, s, from, to, first, from ? NAN : s->start, to == s->length ? s->end : NAN, err);
     }

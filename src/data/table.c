@@ -75,15 +75,16 @@ static smurf_status read_time(struct table *t, struct time_reader *reader, const
     return SMURF_OK;
 }
 
-static smurf_status read_first(const struct field *f, size_t *first, smurf_error *err)
+/* A count of events; 0 if the cell is empty. */
+static smurf_status read_count(const struct field *f, enum column_role role, size_t *out, smurf_error *err)
 {
-    *first = 0;
+    *out = 0;
     for (size_t i = 0; i < f->n; i++) {
         if (f->text[i] < '0' || f->text[i] > '9' || i == 15)
-            return smurf_fail(err, SMURF_ERROR_INPUT,
-                              "first_scored '%.*s' is not a whole number (leave it empty to score all events)",
-                              f->n < 40 ? (int)f->n : 40, f->text);
-        *first = 10 * *first + (size_t)(f->text[i] - '0');
+            return smurf_fail(err, SMURF_ERROR_INPUT, "%s '%.*s' is not a whole number (leave it empty%s)",
+                              smurf_column_usual(role, (char[COLUMN_USUAL]){0}), f->n < 40 ? (int)f->n : 40, f->text,
+                              role == COLUMN_FIRST ? " to score all events" : " if there are none");
+        *out = 10 * *out + (size_t)(f->text[i] - '0');
     }
     return SMURF_OK;
 }
@@ -99,9 +100,10 @@ static smurf_status read_window(struct table *t, struct rows *rows, const struct
         if (status) return status;
         found[i] = &d[i];
     }
-    size_t first = 0;
-    smurf_status status = read_first(&cells->first, &first, err);
-    return status ? status : smurf_rows_window(rows, found[0], found[1], first, err);
+    size_t first, before;
+    smurf_status status = read_count(&cells->first, COLUMN_FIRST, &first, err);
+    if (!status) status = read_count(&cells->before, COLUMN_BEFORE, &before, err);
+    return status ? status : smurf_rows_window(rows, found[0], found[1], first, before, err);
 }
 
 /* An empty cell: left out, kept (a type under a name of its own), or an error. */

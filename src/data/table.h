@@ -11,7 +11,7 @@
 
 /* The cells of one event; n 0: empty. */
 struct event_cells {
-    struct field time, sequence, type, start, end, first;
+    struct field time, sequence, type, start, end, first, before;
 };
 
 enum table_fault { TABLE_FINE, TABLE_NO_TYPE, TABLE_NO_SEQUENCE, TABLE_UNREADABLE, TABLE_FAULTS };

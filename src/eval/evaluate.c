@@ -103,8 +103,7 @@ void smurf_evaluation_release(struct evaluation *e)
 static smurf_status check(const struct evaluation_plan *plan, smurf_error *err)
 {
     if (smurf_data_gaps(plan->test) == 0)
-        return smurf_fail(err, SMURF_ERROR_INPUT,
-                          "'%s' has no gaps to evaluate on: give sequences with two events or more",
+        return smurf_fail(err, SMURF_ERROR_INPUT, "'%s' has no gaps to score: it needs sequences of two events or more",
                           plan->test->source);
     if (!(plan->tick >= 0) || !isfinite(plan->tick))
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "the tick is %g: give a finite step of time, or 0 for none",
@@ -113,8 +112,7 @@ static smurf_status check(const struct evaluation_plan *plan, smurf_error *err)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "threads is %d: give 1 or more, or 0 for all cores",
                           plan->threads);
     if (plan->examples > EXAMPLES_MOST)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "%zu examples are too many: ask for at most %d", plan->examples,
-                          EXAMPLES_MOST);
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "examples is %zu: give at most %d", plan->examples, EXAMPLES_MOST);
     return SMURF_OK;
 }
 

@@ -51,8 +51,8 @@ smurf_status smurf_markov_init(struct markov *out, const smurf_data *train, smur
     *out = (struct markov){.types = train->types};
     size_t n = smurf_data_gaps(train);
     if (n == 0)
-        return smurf_fail(err, SMURF_ERROR_INPUT,
-                          "'%s' has no gaps: successors of types need sequences of two events or more", train->source);
+        return smurf_fail(err, SMURF_ERROR_INPUT, "'%s' has no gaps: it needs sequences of two events or more",
+                          train->source);
     uint64_t *pair = malloc(n * sizeof *pair);
     out->next = malloc(train->types * sizeof *out->next);
     if (!pair || !out->next) {

@@ -120,7 +120,7 @@ smurf_status smurf_metrics_of_samples(smurf_metrics *out, double *samples, size_
 {
     smurf_metrics_clear(out);
     if (n == 0 || draws == 0)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "%zu gaps with %zu draws each: give at least one of both", n,
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "%zu gaps with %zu draws each: give at least one of each", n,
                           draws);
     double tally[TALLY_SLOTS] = {0};
     for (size_t i = 0; i < n; i++) {

@@ -254,8 +254,8 @@ smurf_status smurf_naive_new(struct naive **out, const smurf_data *train, smurf_
     *out = NULL;
     size_t n = smurf_data_gaps(train);
     if (n == 0)
-        return smurf_fail(err, SMURF_ERROR_INPUT,
-                          "'%s' has no gaps: naive laws need sequences of two events or more to fit on", train->source);
+        return smurf_fail(err, SMURF_ERROR_INPUT, "'%s' has no gaps: it needs sequences of two events or more",
+                          train->source);
     struct naive *naive = calloc(1, sizeof *naive);
     if (!naive) return smurf_fail_memory(err);
     smurf_status status = fit(naive, train, n, err);
@@ -309,10 +309,10 @@ static struct dist recent_dist(const void *self, void *workspace, size_t row, in
 }
 
 static const struct predictor_class marginal_class = {
-    "marginal", workspace_new, free, read_sequence, marginal_dist, NULL, NULL,
+    "marginal", workspace_new, free, read_sequence, marginal_dist, NULL, NULL, NULL,
 };
 static const struct predictor_class recent_class = {
-    "recent", workspace_new, free, read_sequence, recent_dist, NULL, NULL,
+    "recent", workspace_new, free, read_sequence, recent_dist, NULL, NULL, NULL,
 };
 
 struct predictor smurf_naive_marginal(const struct naive *naive)

@@ -4,9 +4,9 @@
  * The PIT of every scored gap under the raw law gives the map of levels (wrap.h), in two steps. The many train gaps
  * show what the shape of the learned laws cannot fit: their map is the starting point, provided it brings the levels of
  * the unseen gaps closer to uniform than no map does. The unseen gaps then correct the rest, as far as it exceeds
- * chance. The benefit of the map is measured by cross-fitting: sequences are split into two halves, and each half is
- * judged by the other's map. Conformal levels are those of one random gap per unseen sequence, under the raw law, which
- * is independent of them (conformal.h).
+ * chance. The benefit of the map is measured by cross-fitting: sequences are split into two halves (one sequence: in
+ * time), and each half is judged by the other's map. Conformal levels are those of one random gap per unseen sequence,
+ * under the raw law, which is independent of them (conformal.h).
  */
 #include "forecast/model_predictor.h"
 
@@ -15,7 +15,6 @@
 #include "base/sort.h"
 #include "base/threads.h"
 #include "data/data.h"
-#include "op/serial.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,7 +31,7 @@ struct work {
     size_t *offset;               /* (sequences + 1): first gap of each */
     double *pit, *level;          /* (gaps): drawn within the tick; F(gap) itself */
     double *crps[2];              /* (gaps): raw, and under the other half's map */
-    struct recalibration half[2]; /* fitted on sequences of that parity */
+    struct recalibration half[2]; /* fitted on that half */
     struct recalibration start;   /* the map of the train gaps, or none */
     bool levels_only;             /* compute no CRPS */
     bool failed;
@@ -47,6 +46,12 @@ static double draw(const struct work *w, uint64_t stream, uint64_t i)
     return smurf_random_unit((uint64_t)word[0] << 32 | word[1]);
 }
 
+/* The half of gap g, of sequence s: sequences alternate; one sequence has an earlier and a later half. */
+static size_t half_of(const struct work *w, size_t s, size_t g)
+{
+    return w->data->sequences > 1 ? s % 2 : g >= w->offset[1] / 2;
+}
+
 /* One sequence: levels and CRPS under the raw law, or CRPS under the other half's map. */
 static void measure(struct work *w, const struct predictor *p, void *workspace, size_t s, int mapped)
 {
@@ -59,7 +64,7 @@ static void measure(struct work *w, const struct predictor *p, void *workspace, 
         double gap = q->time[i] - q->time[i - 1];
         struct recalibrated room;
         struct dist dist = p->class->dist(p->self, workspace, i - 1, 1);
-        if (mapped) dist = smurf_recalibrated(&room, dist, &w->half[(s + 1) % 2]);
+        if (mapped) dist = smurf_recalibrated(&room, dist, &w->half[1 - half_of(w, s, g)]);
         if (!w->levels_only) w->crps[mapped][g] = smurf_dist_crps(&dist, gap);
         if (mapped) continue;
         w->pit[g] = smurf_dist_pit(&dist, gap, w->model->notes.tick, draw(w, STREAM_PIT, g));
@@ -74,7 +79,6 @@ static smurf_status pass(struct work *w, int mapped, smurf_error *err)
     for (size_t s = 0; s < w->data->sequences; s++)
         if (w->data->sequence[s].length > longest) longest = w->data->sequence[s].length;
     atomic_size_t left = w->data->sequences;
-    smurf_serial_enter();
 #pragma omp parallel num_threads(w->threads)
     {
         void *workspace = p.class->workspace_new(p.self, longest, w->stop);
@@ -90,7 +94,6 @@ static smurf_status pass(struct work *w, int mapped, smurf_error *err)
         smurf_stop_linger(w->stop, &left);
         p.class->workspace_free(workspace);
     }
-    smurf_serial_leave();
     if (w->failed) return smurf_fail_memory(err);
     return w->stop->asked ? smurf_stop_fail(w->stop, err) : SMURF_OK;
 }
@@ -130,15 +133,14 @@ static void compose(const struct recalibration *outer, const struct recalibratio
     if (!smurf_recalibration_set(out, level)) *out = *inner;
 }
 
-/* Fits the map of the sequences of one parity (2: all), on top of the starting map. */
-static void fit(const struct work *w, size_t parity, double *room, struct recalibration *map)
+/* Fits the map of one half (2: all), on top of the starting map. */
+static void fit(const struct work *w, size_t half, double *room, struct recalibration *map)
 {
     struct recalibration rest;
     size_t n = 0;
     for (size_t s = 0; s < w->data->sequences; s++)
-        if (parity == 2 || s % 2 == parity)
-            for (size_t g = w->offset[s]; g < w->offset[s + 1]; g++)
-                room[n++] = smurf_recalibration_map(&w->start, w->pit[g]);
+        for (size_t g = w->offset[s]; g < w->offset[s + 1]; g++)
+            if (half == 2 || half_of(w, s, g) == half) room[n++] = smurf_recalibration_map(&w->start, w->pit[g]);
     smurf_recalibration_fit(&rest, room, n);
     compose(&rest, &w->start, map);
 }
@@ -152,7 +154,7 @@ static smurf_status cross_fit(struct work *w, double *room, smurf_calibration *o
     if (status) return status;
     for (size_t s = 0; s < w->data->sequences; s++)
         for (size_t g = w->offset[s]; g < w->offset[s + 1]; g++)
-            room[g] = smurf_recalibration_map(&w->half[(s + 1) % 2], w->pit[g]);
+            room[g] = smurf_recalibration_map(&w->half[1 - half_of(w, s, g)], w->pit[g]);
     out->cs_after = score_of(room, n);
     out->crps_after = mean_of(w->crps[1], n);
     return SMURF_OK;
@@ -255,7 +257,7 @@ static smurf_status calibrate(smurf_model *model, struct work *w, const smurf_da
     found.crps_before = mean_of(w->crps[0], n);
     found.recalibrated = recalibrate < 0 ? n >= SMURF_RECALIBRATE_GAPS : recalibrate;
     if (train && found.recalibrated) status = start_from_train(w, train, room, err);
-    if (!status && w->data->sequences > 1) status = cross_fit(w, room, &found, err);
+    if (!status && n > 1) status = cross_fit(w, room, &found, err);
     return status ? status : finish(model, w, room, &found, err);
 }
 
@@ -277,7 +279,6 @@ smurf_status smurf_model_calibrate(smurf_model *model, const smurf_data *data, c
     double *room = NULL;
     smurf_status status = check(model, data, err);
     if (!status) status = check(model, train, err);
-    if (!status) status = smurf_blas_check(w.threads, err);
     if (!status) status = begin(&w, 1, err);
     if (!status && !(room = malloc((w.offset[data->sequences] + 1) * sizeof *room))) status = smurf_fail_memory(err);
     if (!status) status = calibrate(model, &w, train, recalibrate, room, err);

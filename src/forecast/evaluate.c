@@ -3,7 +3,6 @@
 
 #include "base/sized.h"
 #include "forecast/baselines.h"
-#include "op/serial.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -63,9 +62,7 @@ smurf_status smurf_evaluate_plan(smurf_evaluation **out, struct evaluation_plan 
     plan->progress = c->progress;
     plan->progress_context = c->progress_context;
     if (!status && isnan(plan->tick)) status = smurf_fail_memory(err);
-    smurf_serial_enter();
     if (!status) status = smurf_evaluation_run(&e->values, plan, err);
-    smurf_serial_leave();
     smurf_baselines_release(&base);
     if (status) {
         free(e);

@@ -8,7 +8,6 @@
 #include "base/threads.h"
 #include "data/data.h"
 #include "forecast/model_predictor.h"
-#include "op/serial.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,7 +40,7 @@ static smurf_status set_drawing(struct drawing *out, const smurf_model *m, const
     if (!out->sampler->draw) return SMURF_OK;
     if (!m->notes.has_marginal)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT,
-                          "the model file has no quantiles of the train gaps to start the sampler from: train it anew");
+                          "the model file lacks the quantiles of the train gaps that samplers start from: retrain it");
     if (out->sampler->not_on_log && m->config.scale == SMURF_SCALE_LOG)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "%s", out->sampler->not_on_log);
     double noise = smurf_model_noise(&m->config);
@@ -106,11 +105,10 @@ smurf_status smurf_evaluate(smurf_evaluation **out, const smurf_model *m, const 
                                    .draws = c.draws || !walks ? c.draws : DRAWS_USUAL,
                                    .draw = walks ? draw : NULL,
                                    .draw_context = &drawing};
-    status = smurf_blas_check(smurf_threads(c.threads, data->sequences), err);
-    if (!status) status = smurf_evaluate_plan(out, &plan, train, &c, err);
+    status = smurf_evaluate_plan(out, &plan, train, &c, err);
     if (!status && !isfinite((*out)->values.row[ROW_MODEL].metrics.crps))
         status = smurf_fail_at(err, data->source, 0,
-                               "the model gives no finite laws here: its weights, or the times, are too large");
+                               "the model gives no finite law: its weights or the times are too large");
     if (!status) status = describe(&(*out)->values, m, data, err);
     if (!status) return SMURF_OK;
     smurf_evaluation_free(*out);

@@ -13,15 +13,16 @@ static smurf_status check_sequence(const smurf_sequence *s, uint32_t types, smur
 {
     double before = 0;
     if (!isnan(s->start) && (double)s->origin + s->start != 0)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
-                          "the law of a process needs the whole history from time 0, but a sequence is observed from "
-                          "%g on",
-                          (double)s->origin + s->start);
+        return smurf_fail(
+            err, SMURF_ERROR_ARGUMENT,
+            "the law of a process needs the whole history from time 0, but a sequence is observed from %g "
+            "on",
+            (double)s->origin + s->start);
     for (size_t i = 0; i < s->length; i++) {
         double time = (double)s->origin + s->time[i];
         if (!(time >= before))
             return smurf_fail(err, SMURF_ERROR_ARGUMENT,
-                              "an event is at time %g: a process starts at time 0 and goes forward", time);
+                              "an event is at time %g: times must start at 0 or later and not decrease", time);
         if (s->type[i] >= types)
             return smurf_fail(err, SMURF_ERROR_ARGUMENT, "an event is of type %u, but the process has %u types",
                               (unsigned)s->type[i], (unsigned)types);
@@ -37,17 +38,26 @@ static smurf_status check(const smurf_data *data, uint32_t types, smurf_error *e
     return status;
 }
 
+/* These laws have no score to step along: only their distributions can be drawn from. */
+static smurf_status take_config(smurf_eval_config *c, const smurf_eval_config *given, smurf_error *err)
+{
+    const struct sampler_class *sampler;
+    smurf_status status = smurf_eval_config_take(c, &sampler, given, err);
+    if (status || !sampler->draw) return status;
+    return smurf_fail(err, SMURF_ERROR_ARGUMENT, "sampler '%s' draws from models only: use '%s'", sampler->name,
+                      smurf_sampler_name(0));
+}
+
 smurf_status smurf_evaluate_process(smurf_evaluation **out, const smurf_process *process, const smurf_data *data,
                                     const smurf_data *train, const smurf_eval_config *given, smurf_error *err)
 {
     *out = NULL;
     smurf_eval_config c;
-    const struct sampler_class *sampler;
     struct evaluation_plan plan = {.model = smurf_truth_predictor(process),
                                    .test = data,
                                    .name = {[ROW_MODEL] = "truth"},
                                    .tick = smurf_data_tick(train ? train : data)};
-    smurf_status status = smurf_eval_config_take(&c, &sampler, given, err);
+    smurf_status status = take_config(&c, given, err);
     if (!status) status = check(data, plan.model.types, err);
     plan.draws = c.draws;
     return status ? status : smurf_evaluate_plan(out, &plan, train, &c, err);
@@ -58,9 +68,8 @@ smurf_status smurf_evaluate_naive(smurf_evaluation **out, const smurf_data *data
 {
     *out = NULL;
     smurf_eval_config c;
-    const struct sampler_class *sampler;
-    if (!train) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "the naive laws come from train: there is none");
+    if (!train) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "the naive laws need train data");
     struct evaluation_plan plan = {.test = data, .tick = smurf_data_tick(train)};
-    smurf_status status = smurf_eval_config_take(&c, &sampler, given, err);
+    smurf_status status = take_config(&c, given, err);
     return status ? status : smurf_evaluate_plan(out, &plan, train, &c, err);
 }

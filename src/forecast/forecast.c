@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "law/conformal.h"
-#include "op/serial.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,12 +27,6 @@ void smurf_forecast_free(smurf_forecast *f)
     free(f);
 }
 
-/* Maximum number of events in a window. */
-static size_t window_room(const smurf_model *model)
-{
-    return model->config.context + smurf_window_events(model->config.context) + 1;
-}
-
 smurf_status smurf_forecast_new(smurf_forecast **out, const smurf_model *model, size_t history, smurf_error *err)
 {
     *out = NULL;
@@ -43,7 +36,7 @@ smurf_status smurf_forecast_new(smurf_forecast **out, const smurf_model *model, 
     f->model = model;
     f->history = history;
     f->c = malloc(class->coefficients(&model->model) * sizeof *f->c);
-    f->room = window_room(model);
+    f->room = 1;
     f->time = malloc(f->room * sizeof *f->time);
     f->type = malloc(f->room * sizeof *f->type);
     smurf_status status = smurf_law_workspace_init(&f->workspace, model, err);
@@ -59,7 +52,7 @@ smurf_status smurf_forecast_new(smurf_forecast **out, const smurf_model *model, 
 void smurf_forecast_clear(smurf_forecast *f, int64_t origin)
 {
     f->model->model.class->history->clear(f->state);
-    f->events = f->start = 0;
+    f->events = f->start = f->before = 0;
     f->origin = origin;
     f->since = 0;
     f->ready = false;
@@ -97,8 +90,7 @@ static void take_in(smurf_forecast *f, double last)
     f->ready = false;
 }
 
-/* Makes room for n events of a window. */
-static smurf_status make_room(smurf_forecast *f, size_t n, smurf_error *err)
+smurf_status smurf_forecast_room(smurf_forecast *f, size_t n, smurf_error *err)
 {
     if (n <= f->room) return SMURF_OK;
     size_t room = 2 * n;
@@ -135,15 +127,18 @@ static smurf_status fill(smurf_forecast *f, const double *time, const uint32_t *
 /* The next event starts a new window, which begins with the events it shares with the current one. */
 static smurf_status next_window(smurf_forecast *f, double time, uint32_t type, smurf_error *err)
 {
-    size_t start = smurf_window_start(f->model->config.context, f->events), shared = f->events - start;
-    smurf_status status = make_room(f, shared + 1, err);
+    size_t start = smurf_window_start(&f->model->config, f->before, f->events), skipped = start - f->start;
+    size_t n = f->events - start + 1;
+    smurf_status status = smurf_forecast_room(f, skipped + n, err);
     if (status) return status;
-    memmove(f->time, f->time + (start - f->start), shared * sizeof *f->time);
-    memmove(f->type, f->type + (start - f->start), shared * sizeof *f->type);
-    f->time[shared] = time;
-    f->type[shared] = type;
+    f->time[skipped + n - 1] = time;
+    f->type[skipped + n - 1] = type;
+    status = fill(f, f->time + skipped, f->type + skipped, n, err);
+    if (status) return status;
+    memmove(f->time, f->time + skipped, n * sizeof *f->time);
+    memmove(f->type, f->type + skipped, n * sizeof *f->type);
     f->start = start;
-    return fill(f, f->time, f->type, shared + 1, err);
+    return SMURF_OK;
 }
 
 /* Appends an event to the same window. */
@@ -153,8 +148,10 @@ static smurf_status same_window(smurf_forecast *f, double time, uint32_t type, s
     const smurf_sequence last = {.time = near, .length = 2, .origin = f->origin};
     const smurf_sequence whole = {.time = far, .length = 2, .origin = f->origin};
     const struct view *view = &f->model->view;
-    smurf_status status = f->model->model.class->history->append(f->state, type, smurf_view_time(view, &whole, 1),
-                                                                 smurf_view_gap(view, &last, 1), f->c, err);
+    smurf_status status = f->model->config.context ? smurf_forecast_room(f, f->events - f->start + 1, err) : SMURF_OK;
+    if (!status)
+        status = f->model->model.class->history->append(f->state, type, smurf_view_time(view, &whole, 1),
+                                                        smurf_view_gap(view, &last, 1), f->c, err);
     if (status) return status;
     if (f->model->config.context) {
         f->time[f->events - f->start] = time;
@@ -166,7 +163,7 @@ static smurf_status same_window(smurf_forecast *f, double time, uint32_t type, s
 
 smurf_status smurf_forecast_push(smurf_forecast *f, double time, uint32_t type, smurf_error *err)
 {
-    bool begins = f->events == 0 || smurf_window_start(f->model->config.context, f->events) != f->start;
+    bool begins = f->events == 0 || smurf_window_start(&f->model->config, f->before, f->events) != f->start;
     smurf_status status = begins ? next_window(f, time, type, err) : same_window(f, time, type, err);
     if (!status) f->events++;
     return status;
@@ -177,6 +174,7 @@ void smurf_forecast_copy_law(smurf_forecast *to, const smurf_forecast *from)
     const struct model *model = &from->model->model;
     memcpy(to->c, from->c, model->class->coefficients(model) * sizeof *to->c);
     to->events = from->events;
+    to->before = from->before;
     to->start = from->start;
     to->origin = from->origin;
     to->first = from->first;
@@ -188,11 +186,11 @@ void smurf_forecast_copy_law(smurf_forecast *to, const smurf_forecast *from)
 
 smurf_status smurf_forecast_copy(smurf_forecast *to, const smurf_forecast *from, smurf_error *err)
 {
-    bool branch = to->start == from->start && to->first == from->first;
+    bool branch = to->start == from->start && to->before == from->before && to->first == from->first;
     smurf_status status = from->model->model.class->history->copy(to->state, from->state, branch, err);
     if (status) return status;
     if (from->model->config.context) {
-        status = make_room(to, from->events - from->start, err);
+        status = smurf_forecast_room(to, from->events - from->start, err);
         if (status) return status;
         memcpy(to->time, from->time, (from->events - from->start) * sizeof *to->time);
         memcpy(to->type, from->type, (from->events - from->start) * sizeof *to->type);
@@ -216,9 +214,7 @@ smurf_status smurf_forecast_append(smurf_forecast *f, double time, uint32_t type
 {
     smurf_status status = check_event(f, time, type, err);
     if (status) return status;
-    smurf_serial_enter();
     status = smurf_forecast_push(f, time, type, err);
-    smurf_serial_leave();
     return status;
 }
 
@@ -236,19 +232,18 @@ smurf_status smurf_forecast_read(smurf_forecast *f, const smurf_sequence *s, siz
                 smurf_fail(err, SMURF_ERROR_ARGUMENT, "event %zu of the sequence lies before the one before it", i);
     }
     if (status) return status;
-    size_t start = smurf_window_start(f->model->config.context, events - 1), n = events - start;
+    size_t start = smurf_window_start(&f->model->config, s->before, events - 1), n = events - start;
     if (f->model->config.context) {
-        status = make_room(f, n, err);
+        status = smurf_forecast_room(f, n, err);
         if (status) return status;
         memcpy(f->time, s->time + start, n * sizeof *f->time);
         memcpy(f->type, s->type + start, n * sizeof *f->type);
     }
-    smurf_serial_enter();
     status = fill(f, s->time + start, s->type + start, n, err);
-    smurf_serial_leave();
     if (status) return status;
     f->start = start;
     f->events = events;
+    f->before = s->before;
     return SMURF_OK;
 }
 
@@ -390,9 +385,7 @@ smurf_status smurf_forecast_types(smurf_forecast *f, double *share, smurf_error 
     smurf_status status = smurf_forecast_check(f, err);
     if (status) return status;
     struct dist dist = smurf_forecast_dist(f);
-    smurf_serial_enter();
     type_shares(f, &dist, share);
-    smurf_serial_leave();
     return check_answer(f, share, f->model->types, "probability of a type", err);
 }
 
@@ -405,9 +398,7 @@ smurf_status smurf_forecast_types_at(smurf_forecast *f, double gap, double *shar
     }
     smurf_status status = smurf_forecast_check(f, err);
     if (status) return status;
-    smurf_serial_enter();
     smurf_law_workspace_types(&f->workspace, &gap, share, 1);
-    smurf_serial_leave();
     return check_answer(f, share, f->model->types, "probability of a type", err);
 }
 

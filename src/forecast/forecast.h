@@ -12,6 +12,7 @@ struct smurf_forecast {
     float *c;    /* coefficients of the last event */
     struct law_workspace workspace;
     size_t events;
+    size_t before;  /* events of the sequence before the first one here */
     size_t history; /* as requested */
     int64_t origin;
     double first, last; /* times of the window's first and last events, relative to origin */
@@ -34,6 +35,8 @@ smurf_status smurf_forecast_check(smurf_forecast *forecast, smurf_error *err);
 void smurf_forecast_copy_law(smurf_forecast *to, const smurf_forecast *from);
 /* Copies the state set by events from another forecast of the same model. */
 smurf_status smurf_forecast_copy(smurf_forecast *to, const smurf_forecast *from, smurf_error *err);
+/* Makes room for n events of a window. */
+smurf_status smurf_forecast_room(smurf_forecast *forecast, size_t n, smurf_error *err);
 /* Appends an event that has been validated. */
 smurf_status smurf_forecast_push(smurf_forecast *forecast, double time, uint32_t type, smurf_error *err);
 

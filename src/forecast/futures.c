@@ -12,7 +12,6 @@
 #include "base/random.h"
 #include "base/sized.h"
 #include "base/threads.h"
-#include "op/serial.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -181,13 +180,11 @@ static smurf_status run_all(const smurf_forecast *base, const smurf_futures_conf
     struct stop stop;
     smurf_stop_init(&stop, &progress);
     size_t block = 16 * (size_t)threads;
-    smurf_serial_enter();
     for (size_t i = 0; i < c->paths && !status; i += block) {
         size_t to = i + block < c->paths ? i + block : c->paths;
         status = smurf_progress_tell(&progress, (double)i, err);
         if (!status) status = run_block(base, c, threads, worker, &stop, out, i, to, err);
     }
-    smurf_serial_leave();
     for (int t = 0; worker && t < threads; t++) {
         smurf_forecast_free(worker[t].forecast);
         free(worker[t].share);
@@ -212,8 +209,7 @@ smurf_status smurf_forecast_futures(smurf_forecast *forecast, const smurf_future
         return smurf_fail_memory(err);
     }
     f->paths = c.paths;
-    status = smurf_blas_check(threads, err);
-    if (!status) status = run_all(forecast, &c, threads, f, err);
+    status = run_all(forecast, &c, threads, f, err);
     if (status)
         smurf_futures_free(f);
     else

@@ -13,7 +13,6 @@
 #include "base/progress.h"
 #include "base/threads.h"
 #include "data/data.h"
-#include "op/serial.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -206,9 +205,7 @@ smurf_status smurf_forecast_many(const smurf_model *model, const smurf_data *dat
     if (!status) status = smurf_question_take(&m.q, question, model, err);
     if (!status) status = check(&m, err);
     if (!status) status = make(&m, err);
-    smurf_serial_enter();
     if (!status) status = run(&m, answer, context, &failed, err);
-    smurf_serial_leave();
     release(&m);
     if (m.c.failed) *m.c.failed = failed;
     return status;

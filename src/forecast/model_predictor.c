@@ -108,22 +108,29 @@ void smurf_law_workspace_mean_types(struct law_workspace *workspace, const doubl
 
 /* ---- A sequence ------------------------------------------------------------------------------ */
 
+/* Windows are encoded in groups of about this many rows, so that memory does not grow with the sequence. */
+enum { GROUP_ROWS = 1024 };
+
 struct model_workspace {
     struct law_workspace law;
     struct stop *stop;
+    const smurf_sequence *sequence;
+    size_t first_row, end_row; /* of the sequence, whose coefficients are there */
     uint32_t *type;
     double *time;
     float *gap, *memory;
-    float *c;        /* coefficients of all events */
+    float *c;        /* coefficients of all events of the group */
     size_t *offset;  /* (windows + 1): starts of the windows in the arrays above */
-    size_t *seen_at; /* (events): position of each event's law */
+    size_t *seen_at; /* (end_row - first_row): position of each event's law */
     size_t row;      /* row whose law is set; SIZE_MAX: none */
 };
 
-/* Number of windows of a sequence. Events at the beginning of a window are in two. */
-static size_t windows_of(const smurf_model *m, size_t events)
+/* Rows of a group: whole windows, counted from the true start of the sequence. SIZE_MAX: the model has no context. */
+static size_t group_rows(const void *self)
 {
-    return m->config.context ? events / smurf_window_events(m->config.context) + 1 : 1;
+    const smurf_settings *c = &((const smurf_model *)self)->config;
+    size_t window = smurf_window_events(c);
+    return !c->context ? SIZE_MAX : window >= GROUP_ROWS ? window : GROUP_ROWS / window * window;
 }
 
 static void workspace_free(void *workspace)
@@ -140,11 +147,15 @@ static void *workspace_new(const void *self, size_t events, struct stop *stop)
 {
     const smurf_model *m = self;
     struct model_workspace *d = calloc(1, sizeof *d);
-    size_t n = (events ? events : 1) + windows_of(m, events) * m->config.context;
+    size_t rows = events < group_rows(m) ? events : group_rows(m);
+    /* A sequence that starts within a window has one more. */
+    size_t windows = m->config.context ? rows / smurf_window_events(&m->config) + 2 : 1;
+    size_t history = m->config.context < events ? m->config.context : events;
+    size_t n = (rows ? rows : 1) + windows * history;
     if (!d) return NULL;
     d->stop = stop;
-    d->offset = malloc((windows_of(m, events) + 1) * sizeof *d->offset);
-    d->seen_at = malloc((events + 1) * sizeof *d->seen_at);
+    d->offset = malloc((windows + 1) * sizeof *d->offset);
+    d->seen_at = malloc((rows + 1) * sizeof *d->seen_at);
     d->type = malloc(n * sizeof *d->type);
     d->time = malloc(n * sizeof *d->time);
     d->gap = malloc(n * sizeof *d->gap);
@@ -157,44 +168,60 @@ static void *workspace_new(const void *self, size_t events, struct stop *stop)
     return NULL;
 }
 
-/* One window: the events from `start` on; those from `first` on have their laws here. Returns its end. */
-static size_t lay_window(const smurf_model *m, struct model_workspace *d, const smurf_sequence *s, size_t start,
-                         size_t first, size_t end, size_t at)
+/* One window: the events from `start` to `end`; those from `first` on have their laws here. Returns its end. */
+static size_t lay_window(const smurf_model *m, struct model_workspace *d, size_t start, size_t first, size_t end,
+                         size_t at)
 {
+    const smurf_sequence *s = d->sequence;
     smurf_sequence window = {
         .time = s->time + start, .type = s->type + start, .length = end - start, .origin = s->origin};
     for (size_t i = 0; i < window.length; i++, at++) {
         d->type[at] = window.type[i];
         d->time[at] = smurf_view_time(&m->view, &window, i);
         d->gap[at] = smurf_view_gap(&m->view, &window, i);
-        if (start + i >= first) d->seen_at[start + i] = at;
+        if (start + i >= first) d->seen_at[start + i - d->first_row] = at;
     }
     return at;
 }
 
-static void read_sequence(const void *self, void *workspace, const smurf_sequence *s)
+/* Encodes the group of windows that a row is in. */
+static void read_group(const smurf_model *m, struct model_workspace *d, size_t row)
 {
-    const smurf_model *m = self;
-    struct model_workspace *d = workspace;
-    size_t n = 0, windows = 0, step = m->config.context ? smurf_window_events(m->config.context) : s->length;
-    d->row = SIZE_MAX;
+    const smurf_sequence *s = d->sequence;
+    size_t group = group_rows(m), step = smurf_window_events(&m->config), before = s->before, n = 0, windows = 0;
+    size_t inside = (before + row) % group; /* rows of the group before this one */
+    d->first_row = row > inside ? row - inside : 0;
+    d->end_row = s->length - row > group - inside ? row + (group - inside) : s->length;
     d->offset[0] = 0;
-    for (size_t first = 0; first < s->length; first += step) {
-        size_t end = s->length - first < step ? s->length : first + step;
-        n = lay_window(m, d, s, smurf_window_start(m->config.context, first), first, end, n);
+    for (size_t first = d->first_row, end; first < d->end_row; first = end) {
+        size_t left = step - (before + first) % step;
+        end = d->end_row - first > left ? first + left : d->end_row;
+        n = lay_window(m, d, smurf_window_start(&m->config, before, first), first, end, n);
         d->offset[++windows] = n;
     }
-    if (n == 0) return;
     struct encoder_input input = {{windows, d->offset}, n, d->type, d->time, d->gap};
     m->model.class->encode(&(struct op_run){.threads = 1, .stop = d->stop}, &m->model, m->slab, &input, d->memory,
                            d->c);
+    /* Stopped: the coefficients are not used, but they are numbers. */
+    if (d->stop && smurf_stop_asked(d->stop))
+        memset(d->c, 0, n * m->model.class->coefficients(&m->model) * sizeof *d->c);
+}
+
+static void read_sequence(const void *self, void *workspace, const smurf_sequence *s)
+{
+    (void)self;
+    struct model_workspace *d = workspace;
+    d->sequence = s;
+    d->row = SIZE_MAX;
+    d->first_row = d->end_row = 0;
 }
 
 static struct model_workspace *at_row(const smurf_model *m, void *workspace, size_t row)
 {
     struct model_workspace *d = workspace;
-    if (d->row != row)
-        smurf_law_workspace_set(&d->law, d->c + d->seen_at[row] * m->model.class->coefficients(&m->model));
+    if (d->row == row) return d;
+    if (row < d->first_row || row >= d->end_row) read_group(m, d, row);
+    smurf_law_workspace_set(&d->law, d->c + d->seen_at[row - d->first_row] * m->model.class->coefficients(&m->model));
     d->row = row;
     return d;
 }
@@ -216,7 +243,7 @@ static struct law law_of(const void *self, void *workspace, size_t row, const sm
 }
 
 static const struct predictor_class class = {"smurf", workspace_new, workspace_free, read_sequence,
-                                             dist_of, types_of,      law_of};
+                                             dist_of, types_of,      law_of,         group_rows};
 
 struct predictor smurf_model_predictor(const smurf_model *model)
 {

@@ -17,7 +17,7 @@
 #include <string.h>
 
 static const char magic[8] = "smurfsta";
-enum { VERSION = 1 };
+enum { VERSION = 2 };
 
 /* Without padding. */
 struct head {
@@ -26,12 +26,12 @@ struct head {
     uint64_t size;     /* of everything */
     uint64_t checksum; /* of everything, itself taken as 0 */
     uint64_t model;    /* model_hash */
-    uint64_t events, history;
+    uint64_t events, before, history;
     uint64_t window; /* events kept of the window; 0 where the model has no context */
     int64_t origin;
     double first, last, since;
 };
-_Static_assert(sizeof(struct head) == 96, "the head has no padding");
+_Static_assert(sizeof(struct head) == 104, "the head has no padding");
 
 /* Of all that answers depend on beside the events. */
 static uint64_t model_hash(const smurf_model *m)
@@ -79,6 +79,7 @@ smurf_status smurf_forecast_save(const smurf_forecast *f, void **bytes, size_t *
                         .size = sizeof head + rest,
                         .model = model_hash(f->model),
                         .events = f->events,
+                        .before = f->before,
                         .history = f->history,
                         .window = window,
                         .origin = f->origin,
@@ -128,11 +129,12 @@ static smurf_status check_head(const struct head *head, const char *bytes, size_
 /* A right checksum proves nothing about bytes that were made up: what is used to find a way in memory is checked. */
 static bool is_possible(const struct head *h, const smurf_model *m)
 {
-    size_t context = m->config.context, events = (size_t)h->events;
-    if (!isfinite(h->since) || h->since < 0 || h->events > SIZE_MAX / 2 || h->raw > 1) return false;
+    size_t events = (size_t)h->events, before = (size_t)h->before;
+    if (!isfinite(h->since) || h->since < 0 || h->events > SIZE_MAX / 4 || h->before > SIZE_MAX / 4 || h->raw > 1)
+        return false;
     if (!events) return h->window == 0;
     if (!isfinite(h->first) || !isfinite(h->last) || h->first > h->last) return false;
-    return h->window == (context ? events - smurf_window_start(context, events - 1) : 0);
+    return h->window == (m->config.context ? events - smurf_window_start(&m->config, before, events - 1) : 0);
 }
 
 static bool take_window(smurf_forecast *f, const char *at, size_t n)
@@ -149,10 +151,14 @@ static smurf_status take_events(smurf_forecast *f, const struct head *head, cons
 {
     size_t c = coefficient_bytes(f), window = (size_t)head->window;
     size_t taken = c + window * (sizeof *f->time + sizeof *f->type);
-    if (window > f->room || taken > n || !take_window(f, at + c, window)) return damaged(err);
+    if (taken > n) return damaged(err);
+    smurf_status status = smurf_forecast_room(f, window, err);
+    if (status) return status;
+    if (!take_window(f, at + c, window)) return damaged(err);
     memcpy(f->c, at, c);
     f->events = (size_t)head->events;
-    f->start = smurf_window_start(f->model->config.context, f->events - 1);
+    f->before = (size_t)head->before;
+    f->start = smurf_window_start(&f->model->config, f->before, f->events - 1);
     f->first = head->first;
     f->last = head->last;
     return f->model->model.class->history->unpack(f->state, at + taken, n - taken, f->events - f->start, err);

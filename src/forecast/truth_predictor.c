@@ -85,6 +85,13 @@ static struct law law_at(struct truth_workspace *d, size_t row)
     return (struct law){&process->class->law, d->history, process->types, 0, INFINITY};
 }
 
+/* Its history has to be stepped through from the first event. */
+static size_t not_divided(const void *self)
+{
+    (void)self;
+    return SIZE_MAX;
+}
+
 static struct dist dist_of(const void *self, void *workspace, size_t row, int raw)
 {
     (void)self, (void)raw;
@@ -111,8 +118,8 @@ static void types_of(const void *self, void *workspace, size_t row, const double
     }
 }
 
-static const struct predictor_class class = {"truth",  workspace_new, workspace_free, read_sequence, dist_of,
-                                             types_of, NULL};
+static const struct predictor_class class = {"truth", workspace_new, workspace_free, read_sequence,
+                                             dist_of, types_of,      NULL,           not_divided};
 
 struct predictor smurf_truth_predictor(const smurf_process *process)
 {

@@ -141,10 +141,10 @@ void smurf_law_type_intensity(const smurf_law *law, const double *gap, double *o
 smurf_status smurf_law_advance(smurf_law *law, double gap, uint32_t type, smurf_error *err)
 {
     if (!isfinite(gap) || gap < 0)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "gap %g cannot be: give a finite gap of 0 or more", gap);
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "the gap is %g: give a finite number, 0 or above", gap);
     if (type >= law->law.types)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "type %u is unknown to the law: give one from 0 to %u",
-                          (unsigned)type, (unsigned)(law->law.types - 1));
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "the type is %u: give one from 0 to %u", (unsigned)type,
+                          (unsigned)(law->law.types - 1));
     law->advance(law->state, gap, type);
     return SMURF_OK;
 }

@@ -37,4 +37,4 @@ static bool draw(const struct law *law, const struct sampler_config *config, uin
 
 const struct sampler_class smurf_sampler_mirror = {
     "mirror", "Langevin steps on the logarithm of the gap, for models in plain or mean time",
-    "mirror Langevin walks on ln gap, and the model's axis is that already: use langevin", draw};
+    "mirror works on ln gap, which already is this model's axis: use langevin", draw};

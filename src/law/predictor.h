@@ -13,11 +13,12 @@
 
 struct predictor_class {
     const char *name;
-    /* A workspace for sequences of up to `events` events; NULL: out of memory. stop: polled while a long sequence is
-       read; once it is set, the sequence's laws must not be used. NULL: none. */
+    /* A workspace for sequences of up to `events` events; NULL: out of memory. stop: polled while the laws of a long
+       sequence are computed; once it is set, they must not be used. NULL: none. */
     void *(*workspace_new)(const void *self, size_t events, struct stop *stop);
     void (*workspace_free)(void *workspace);
-    /* Reads a sequence. The law of row r (0 .. length-1) is that of the gap after event r, given events 0 .. r. */
+    /* Sets the sequence, which must stay valid. The law of row r (0 .. length-1) is that of the gap after event r,
+       given events 0 .. r. */
     void (*read)(const void *self, void *workspace, const smurf_sequence *sequence);
     /* The distribution of the gap after event `row`, in the user's unit. raw: before recalibration. Valid until the
        next call of `dist` or `read` on the workspace. */
@@ -28,6 +29,9 @@ struct predictor_class {
     /* The law on its own axis, for samplers; smurf_scale_backward of *scale maps it to the user's unit. NULL: not
        available. */
     struct law (*law)(const void *self, void *workspace, size_t row, const smurf_scale **scale);
+    /* Rows that are computed together: a sequence may be divided between workspaces at multiples of it, counted from
+       the sequence's true start (sequence->before). SIZE_MAX: not to be divided. NULL: anywhere. */
+    size_t (*group)(const void *self);
 };
 
 struct predictor {

@@ -13,5 +13,5 @@ static bool draw(const struct law *law, const struct sampler_config *config, uin
     return smurf_langevin_draw(&langevin, config, stream, out, n);
 }
 
-const struct sampler_class smurf_sampler_reject = {
-    "reject", "Langevin steps, of which those to negative gaps are refused", NULL, draw};
+const struct sampler_class smurf_sampler_reject = {"reject", "Langevin steps; steps to negative gaps are rejected",
+                                                   NULL, draw};

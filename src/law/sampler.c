@@ -38,6 +38,6 @@ smurf_status smurf_sampler_find(const struct sampler_class **out, const char *na
         if (strcmp(table[i]->name, name) == 0) *out = table[i];
     char list[LIST_TEXT];
     return *out ? SMURF_OK
-                : smurf_fail(err, SMURF_ERROR_ARGUMENT, "there is no sampler '%.60s': choose %s", name,
+                : smurf_fail(err, SMURF_ERROR_ARGUMENT, "unknown sampler '%.60s': use %s", name,
                              smurf_list_names(list, smurf_sampler_name, "or"));
 }

@@ -49,6 +49,7 @@ static const struct setting table[] = {
     {"gap-feature", SETTING_CHOICE, AT(gap_feature), 0, 0, "off on", "let the encoder see the gap before each event: on or off"},
     {"clock", SETTING_CHOICE, AT(raw_clock), 0, 0, "since-first raw", "time the encoder sees: since-first or raw"},
     {"context", SETTING_COUNT, AT(context), 0, 1e9, NULL, "minimum events of look-back (long sequences are cut into windows); 0: all"},
+    {"window", SETTING_COUNT, AT(window), 0, 1e9, NULL, "events that a window of a model with a context predicts; 0: twice the context"},
     {"head", SETTING_CHOICE, AT(score), 0, 0, "intensity score", "output of the head: intensity or score"},
     {"scale", SETTING_CHOICE, AT(scale), 0, 0, "none mean log", "time scale: none, mean or log"},
     {"objective", SETTING_WORD, AT(objective), 0, 0, OBJECTIVES(WORD), "training objective, one of: " OBJECTIVES(WORD)},
@@ -161,7 +162,7 @@ static const struct setting *find(const char *name, smurf_error *err)
 {
     for (size_t i = 0; i < SETTINGS; i++)
         if (strcmp(table[i].name, name) == 0) return &table[i];
-    smurf_fail(err, SMURF_ERROR_ARGUMENT, "there is no setting '%s'", name);
+    smurf_fail(err, SMURF_ERROR_ARGUMENT, "unknown setting '%s'", name);
     return NULL;
 }
 
@@ -328,14 +329,12 @@ static smurf_status check_model(const smurf_settings *c, smurf_error *err)
     smurf_settings usual;
     smurf_settings_init(&usual);
     if (!(model->scales & 1u << c->scale))
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "model %s runs in mean time: use scale mean (preset %s does)",
-                          c->model, c->model);
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "model %s needs scale mean, as in preset %s", c->model, c->model);
     if (!model->objectives && strcmp(c->objective, usual.objective) != 0)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "model %s has a loss of its own: leave out objective %s", c->model,
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "model %s has its own loss: omit objective %s", c->model,
                           c->objective);
     if (objective->intensity && c->score)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "objective %s needs an intensity: leave out head=score",
-                          c->objective);
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "objective %s needs an intensity: omit head=score", c->objective);
     return objective->check ? objective->check(c, err) : SMURF_OK;
 }
 
@@ -348,9 +347,12 @@ smurf_status smurf_settings_check(const smurf_settings *given, smurf_error *err)
         if (!status) status = smurf_settings_set(&again, table[i].name, text, err);
         if (status) return status;
     }
-    if (c.width % 2) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "width %zu must be even", c.width);
+    if (c.width % 2) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "width is %zu: give an even number", c.width);
+    if (c.window && !c.context)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "window %zu needs a context: set it to the events of look-back",
+                          c.window);
     smurf_status status = check_model(&c, err);
     if (status) return status;
-    if (!(c.rate > 0)) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "rate must be above 0");
+    if (!(c.rate > 0)) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "rate is %g: give a number above 0", c.rate);
     return SMURF_OK;
 }

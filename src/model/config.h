@@ -20,6 +20,7 @@ struct smurf_settings {
     int gap_feature; /* 1: the encoder also sees the gap before each event */
     int raw_clock;   /* 1: the encoder sees the user's own time, not time since the sequence's first event */
     size_t context;  /* minimum events of look-back; longer sequences are cut into windows. 0: all */
+    size_t window;   /* events that a window predicts; 0: twice the context */
     int score;       /* 1: the head is the score itself, without an intensity */
     smurf_scale_kind scale;
     /* the objective */

@@ -13,7 +13,6 @@
 #include "op/linear.h"
 #include "op/norm.h"
 #include "op/recall.h"
-#include "op/serial.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -269,10 +268,8 @@ smurf_status smurf_encoder_cache_fill(struct encoder_cache *cache, const uint32_
     if (status) return status;
     cache->seen = 0;
     *h = NULL;
-    smurf_serial_enter();
     for (size_t i = start; i < n; i += FILL_ROWS)
         *h = advance(cache, type + i, time + i, gap ? gap + i : NULL, n - i < FILL_ROWS ? n - i : FILL_ROWS);
-    smurf_serial_leave();
     return SMURF_OK;
 }
 

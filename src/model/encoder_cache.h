@@ -48,7 +48,7 @@ smurf_status smurf_encoder_cache_append(struct encoder_cache *cache, uint32_t ty
 
 /* Replaces the contents by n events, faster than appending them one by one. gap may be NULL without the gap feature. *h
    is that of the last event, NULL if n is 0. If n exceeds the bound on the history, only the last `history` events are
-   read, as if the sequence began there. BLAS is single-threaded meanwhile. */
+   read, as if the sequence began there. */
 smurf_status smurf_encoder_cache_fill(struct encoder_cache *cache, const uint32_t *type, const double *time,
                                       const float *gap, size_t n, const float **h, smurf_error *err);
 

@@ -17,7 +17,7 @@
 struct model;
 
 struct history_class {
-    /* bound: maximum number of events attended to, if the class can forget; 0: all. */
+    /* bound: maximum number of events looked back at; 0: all. */
     smurf_status (*open)(void **out, const struct model *model, const float *slab, size_t bound, smurf_error *err);
     void (*close)(void *history); /* accepts NULL */
     void (*clear)(void *history); /* forgets all events; keeps the memory */
@@ -35,7 +35,7 @@ struct history_class {
     smurf_status (*unpack)(void *history, const void *bytes, size_t n, size_t events, smurf_error *err);
 };
 
-/* Keeps the events and re-encodes all of them after each append. Ignores the bound. */
+/* Keeps the events, up to the bound, and re-encodes them after each append. */
 extern const struct history_class smurf_history_reread;
 /* SMURF's: keeps keys and values (encoder_cache.h). */
 extern const struct history_class smurf_history_cached;

@@ -1,4 +1,5 @@
-/* history_reread.c - see history.h: re-encodes all events after each append. */
+/* history_reread.c - see history.h: re-encodes all events after each append. With a bound, only the last ones are kept.
+ */
 #include "model/model_class.h"
 
 #include <math.h>
@@ -9,6 +10,7 @@ struct reread {
     const struct model *model;
     const float *slab;
     size_t events, room;
+    size_t bound;   /* most events kept; 0: all */
     uint32_t *type; /* (room) */
     double *time;
     float *gap;
@@ -26,12 +28,12 @@ static void close(void *history)
 
 static smurf_status open(void **out, const struct model *model, const float *slab, size_t bound, smurf_error *err)
 {
-    (void)bound;
     struct reread *h = calloc(1, sizeof *h);
     *out = h;
     if (!h) return smurf_fail_memory(err);
     h->model = model;
     h->slab = slab;
+    h->bound = bound;
     return SMURF_OK;
 }
 
@@ -72,11 +74,26 @@ static void read_again(struct reread *h, float *c)
     memcpy(c, h->coefficients + (h->events - 1) * own, own * sizeof *c);
 }
 
+static void forget_first(struct reread *h)
+{
+    h->events--;
+    memmove(h->type, h->type + 1, h->events * sizeof *h->type);
+    memmove(h->time, h->time + 1, h->events * sizeof *h->time);
+    memmove(h->gap, h->gap + 1, h->events * sizeof *h->gap);
+}
+
+/* Of n events, those that are kept. */
+static size_t kept(const struct reread *h, size_t n)
+{
+    return h->bound && n > h->bound ? h->bound : n;
+}
+
 static smurf_status append(void *history, uint32_t type, double time, float gap, float *c, smurf_error *err)
 {
     struct reread *h = history;
-    smurf_status status = make_room(h, h->events + 1, err);
+    smurf_status status = make_room(h, h->bound && h->events == h->bound ? h->bound : h->events + 1, err);
     if (status) return status;
+    if (h->bound && h->events == h->bound) forget_first(h);
     h->type[h->events] = type;
     h->time[h->events] = time;
     h->gap[h->events++] = gap;
@@ -96,9 +113,10 @@ static smurf_status fill(void *history, const uint32_t *type, const double *time
                          smurf_error *err)
 {
     struct reread *h = history;
-    smurf_status status = make_room(h, n, err);
+    size_t last = kept(h, n), skip = n - last;
+    smurf_status status = make_room(h, last, err);
     if (status) return status;
-    take_over(h, type, time, gap, n);
+    take_over(h, type + skip, time + skip, gap + skip, last);
     read_again(h, c);
     return SMURF_OK;
 }
@@ -132,6 +150,7 @@ static smurf_status unpack(void *history, const void *bytes, size_t n, size_t ev
 {
     struct reread *h = history;
     const char *at = bytes;
+    events = kept(h, events);
     if (n % EVENT_BYTES || n / EVENT_BYTES != events)
         return smurf_fail(err, SMURF_ERROR_INPUT, "%zu bytes are not %zu events", n, events);
     smurf_status status = make_room(h, events, err);

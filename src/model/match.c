@@ -70,7 +70,7 @@ static smurf_status copy_sequences(struct builder *b, const smurf_data *data, co
     smurf_status status = SMURF_OK;
     for (size_t s = 0; s < data->sequences && !status; s++) {
         const smurf_sequence *q = &data->sequence[s];
-        const struct sequence_info info = {q->origin, q->start, q->end, q->first, q->name};
+        const struct sequence_info info = {q->origin, q->start, q->end, q->first, q->name, q->before};
         for (size_t i = 0; i < q->length && !status; i++) {
             status = smurf_builder_time(b, q->time[i], err);
             if (!status) status = smurf_builder_index(b, place[q->type[i]], err);

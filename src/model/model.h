@@ -4,10 +4,12 @@
 #ifndef SMURF_MODEL_MODEL_H
 #define SMURF_MODEL_MODEL_H
 
+#include "model/config.h"
 #include "model/encoder.h"
 #include "model/head.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum { MODEL_OWN = 6144 };
 
@@ -29,17 +31,20 @@ struct view {
     double clock_unit;   /* divisor of the encoder's time */
 };
 
-/* Windows of a model with context C: each predicts 2C events, preceded by up to C that are only read. The gap after
-   event r is predicted in window r / 2C, which begins at event smurf_window_start. */
-static inline size_t smurf_window_events(size_t context)
+/* Windows of a model with context C: each predicts W events, preceded by up to C that are only read. The gap after
+   event r is predicted in window r / W, which begins at event smurf_window_start. Positions count from the true start
+   of the sequence, so that training, evaluation, forecasts and cut data (smurf_data_window) use the same windows.
+   Without a context there is one window. */
+static inline size_t smurf_window_events(const smurf_settings *settings)
 {
-    return 2 * context;
+    return !settings->context ? SIZE_MAX : settings->window ? settings->window : 2 * settings->context;
 }
-static inline size_t smurf_window_start(size_t context, size_t row)
+/* before: events of the sequence that are not at hand. row and the result count the others. */
+static inline size_t smurf_window_start(const smurf_settings *settings, size_t before, size_t row)
 {
-    if (!context) return 0;
-    size_t first = row / smurf_window_events(context) * smurf_window_events(context) + 1;
-    return first > context ? first - context : 0;
+    if (!settings->context) return 0;
+    size_t events = smurf_window_events(settings), first = (before + row) / events * events + 1;
+    return first > settings->context + before ? first - settings->context - before : 0;
 }
 
 /* Event i of a sequence as the encoder sees it: its time, and the gap before it (NaN for the first). */

@@ -12,7 +12,6 @@
 #include "data/reading.h"
 #include "model/config.h"
 #include "model/model_class.h"
-#include "op/serial.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -74,6 +73,11 @@ const smurf_calibration *smurf_model_calibration(const smurf_model *model)
     return &model->notes.calibration;
 }
 
+const char *smurf_model_split(const smurf_model *model)
+{
+    return model->notes.split;
+}
+
 static uint64_t bits_of(double x)
 {
     uint64_t bits;
@@ -95,7 +99,12 @@ uint64_t smurf_data_fingerprint(const smurf_data *data)
 
 int smurf_model_trained_on(const smurf_model *model, const smurf_data *data)
 {
-    return model->fingerprint == smurf_data_fingerprint(data);
+    if (model->fingerprint == smurf_data_fingerprint(data)) return 1;
+    smurf_data *known; /* numbered as in training */
+    if (smurf_model_match(model, data, &known, NULL)) return 0;
+    bool same = model->fingerprint == smurf_data_fingerprint(known);
+    smurf_data_free(known);
+    return same;
 }
 
 /* ---- To JSON --------------------------------------------------------------------------------- */
@@ -164,8 +173,7 @@ smurf_status smurf_json_parse(json_t **out, const char *text, smurf_error *err)
 
 static smurf_status broken(const char *file, const char *what, smurf_error *err)
 {
-    return smurf_fail_at(err, file, 0,
-                         "the text 'smurf' has no valid '%s': this is no model of smurf, or a damaged one", what);
+    return smurf_fail_at(err, file, 0, "its metadata has no valid '%s': not a smurf model, or damaged", what);
 }
 
 static bool scale_from_json(smurf_scale *out, smurf_scale_kind kind, const json_t *json)
@@ -248,7 +256,7 @@ void smurf_model_shape(smurf_model *m)
 static smurf_status read_json(smurf_model *m, const json_t *json, const char *file, smurf_error *err)
 {
     if (json_integer_value(json_object_get(json, "format")) != FORMAT_VERSION)
-        return smurf_fail_at(err, file, 0, "format %lld of models is not known to this version of smurf (%d is)",
+        return smurf_fail_at(err, file, 0, "model format %lld is not supported by this version of smurf (%d is)",
                              (long long)json_integer_value(json_object_get(json, "format")), FORMAT_VERSION);
     smurf_status status = settings_from_json(&m->config, json_object_get(json, "settings"), file, err);
     if (status) return status;
@@ -301,8 +309,6 @@ smurf_status smurf_model_from_json(smurf_model **out, const json_t *json, const 
 
 smurf_status smurf_model_allocate(smurf_model *m, smurf_error *err)
 {
-    smurf_status status = smurf_blas_check(1, err); /* using the model needs matrix products */
-    if (status) return status;
     m->slab = calloc(m->model.params.total, sizeof *m->slab);
     return m->slab ? SMURF_OK : smurf_fail_memory(err);
 }
@@ -334,8 +340,10 @@ smurf_status smurf_model_copy(smurf_model **out, const smurf_model *from, smurf_
     m->slab = from->slab ? copy_array(from->slab, from->model.params.total, sizeof *m->slab) : NULL;
     m->notes.history = copy_array(from->notes.history, from->notes.epochs, sizeof *m->notes.history);
     m->notes.conformal = copy_array(from->notes.conformal, from->notes.calibration.conformal, sizeof(double));
+    m->notes.split = from->notes.split ? strdup(from->notes.split) : NULL;
     bool read = !smurf_reading_copy(&m->reading, &from->reading, &m->text, NULL);
-    if (copy_names(m, from) && read && m->unit && (m->slab || !from->slab) && m->notes.history && m->notes.conformal)
+    if (copy_names(m, from) && read && m->unit && (m->slab || !from->slab) && m->notes.history && m->notes.conformal &&
+        (m->notes.split || !from->notes.split))
         return SMURF_OK;
     smurf_model_free(m);
     *out = NULL;
@@ -389,7 +397,7 @@ smurf_status smurf_model_fetch(const struct model *model, const struct tensor_fi
         if (!all_finite(data, p->size))
             return smurf_fail_at(
                 err, file->name, 0,
-                "tensor '%s' holds a value that is not finite (the file is damaged: copy or train it again)", name);
+                "tensor '%s' has a value that is not finite: the file is damaged (copy it again, or retrain)", name);
         if (slab) memcpy(slab + p->at, data, p->size * sizeof *slab);
     }
     return SMURF_OK;
@@ -442,8 +450,7 @@ smurf_status smurf_model_open(smurf_model **out, const struct tensor_file *file,
     json_t *json = NULL;
     smurf_status status = smurf_json_parse(&json, text, err);
     if (status) return status;
-    if (!json)
-        return smurf_fail_at(err, file->name, 0, "there is no text 'smurf' of JSON in it: this is no model of smurf");
+    if (!json) return smurf_fail_at(err, file->name, 0, "not a smurf model: it has no JSON metadata 'smurf'");
     status = smurf_model_from_json(out, json, file->name, err);
     if (!status) status = smurf_model_fetch(&(*out)->model, file, "", NULL, err);
     if (!status) status = smurf_model_allocate(*out, err);

@@ -24,6 +24,7 @@ struct model_notes {
     smurf_calibration calibration; /* result of calibration; gaps 0: none */
     struct recalibration map;      /* the identity unless calibration.recalibrated */
     double *conformal;             /* (calibration.conformal) sorted levels, one per sequence */
+    char *split;                   /* how the program split its data; NULL: not known */
 };
 
 /* Upper bound on times, gaps and units of a model: beyond it, their squares and products are unusable. */
@@ -87,6 +88,8 @@ void smurf_model_notes_release(struct model_notes *notes);
 /* Sets cs_floor and misses from the rest. */
 void smurf_calibration_judge(smurf_calibration *calibration);
 smurf_status smurf_model_notes_fit(struct model_notes *notes, const smurf_data *train, smurf_error *err);
+/* Keeps a copy of how the data was split. */
+smurf_status smurf_model_notes_split(struct model_notes *notes, const char *split, smurf_error *err);
 /* Appends an epoch to the history. */
 smurf_status smurf_model_notes_add(struct model_notes *notes, const smurf_epoch *epoch, smurf_error *err);
 

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "data/data.h"
+#include "data/sink.h"
 #include "model/model_file.h"
 
 #include <math.h>
@@ -17,6 +18,7 @@ void smurf_model_notes_release(struct model_notes *n)
 {
     free(n->history);
     free(n->conformal);
+    free(n->split);
     *n = (struct model_notes){0};
 }
 
@@ -49,6 +51,16 @@ smurf_status smurf_model_notes_add(struct model_notes *notes, const smurf_epoch 
     if (!longer) return smurf_fail_memory(err);
     notes->history = longer;
     notes->history[notes->epochs++] = *epoch;
+    return SMURF_OK;
+}
+
+smurf_status smurf_model_notes_split(struct model_notes *notes, const char *split, smurf_error *err)
+{
+    if (!smurf_utf8_valid(split)) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "the text about the split is not UTF-8");
+    char *copy = strdup(split);
+    if (!copy) return smurf_fail_memory(err);
+    free(notes->split);
+    notes->split = copy;
     return SMURF_OK;
 }
 
@@ -102,6 +114,7 @@ bool smurf_model_notes_to_json(const struct model_notes *n, json_t *object)
 {
     bool done = json_object_set_new(object, "tick", number(n->tick)) == 0;
     if (n->has_marginal) done &= json_object_set_new(object, "marginal", numbers(n->marginal, MARGINAL_LEVELS)) == 0;
+    if (n->split) done &= json_object_set_new(object, "split", json_string(n->split)) == 0;
     if (n->epochs) done &= json_object_set_new(object, "history", history_to_json(n)) == 0;
     if (n->calibration.gaps) done &= json_object_set_new(object, "calibration", calibration_to_json(n)) == 0;
     return done;
@@ -213,6 +226,7 @@ smurf_status smurf_model_notes_from_json(struct model_notes *n, const json_t *ob
 {
     const json_t *marginal = json_object_get(object, "marginal"), *history = json_object_get(object, "history");
     const json_t *calibration = json_object_get(object, "calibration"), *tick = json_object_get(object, "tick");
+    const json_t *split = json_object_get(object, "split");
     smurf_status status = SMURF_OK;
     bool right = true;
     *n = (struct model_notes){.tick = tick ? json_number_value(tick) : 0};
@@ -221,7 +235,9 @@ smurf_status smurf_model_notes_from_json(struct model_notes *n, const json_t *ob
     *wrong = NULL;
     if (tick && !(json_is_number(tick) && n->tick >= 0 && n->tick <= MODEL_TIME_MOST)) *wrong = "tick";
     if (marginal && !rising(marginal, n->marginal, MARGINAL_LEVELS, MODEL_TIME_MOST)) *wrong = "marginal";
-    if (history) status = history_from_json(n, history, &right, err);
+    if (split && !json_is_string(split)) *wrong = "split";
+    if (json_is_string(split)) status = smurf_model_notes_split(n, json_string_value(split), err);
+    if (history && !status) status = history_from_json(n, history, &right, err);
     if (!right) *wrong = "history";
     if (calibration && right && !status) status = calibration_from_json(n, calibration, &right, err);
     if (!right && !*wrong) *wrong = "calibration";

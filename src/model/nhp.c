@@ -18,7 +18,7 @@
  * is still resolved to 1% (published: uniform draws, used if config->u is given).
  *
  * Sequences run in parallel, each on one thread. Targets are divided into chunks that depend on their number only, and
- * these into tiles, whose points form matrices large enough for BLAS. Gradients of the gates are kept for every row, so
+ * these into tiles, whose points form matrices large enough for fast products. Gradients of the gates are kept for every row, so
  * those of their map are one product over all rows.
  *
  * Compiled with -ffast-math for the vector exp, log1p and tanh of libmvec.
@@ -27,7 +27,7 @@
 
 #include "base/clones.h"
 #include "base/gauss_legendre.h"
-#include "op/blas.h"
+#include "op/gemm.h"
 #include "op/embed.h"
 #include "op/linear.h"
 #include "op/real.h"

@@ -34,7 +34,7 @@ static double loss(const struct objective_config *config, const struct target *t
 
 const struct objective_class OP(objective_wsm) = {
     .name = "wsm",
-    .about = "score matching, weighted to end where the density does",
+    .about = "weighted score matching, for densities with a bounded support",
     .mass = EXACT_ONE,
     .prepare = prepare,
     .order = order,

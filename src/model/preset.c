@@ -62,6 +62,7 @@ static void use_published(smurf_settings *c, const struct published *p, int prog
     c->gap_feature = 0;
     c->raw_clock = 1;
     c->context = 0;
+    c->window = 0;
     c->score = 0;
     c->scale = p->scale;
     strcpy(c->objective, "dsm");
@@ -89,22 +90,31 @@ static void use_published(smurf_settings *c, const struct published *p, int prog
 
 /* ---- Looking at the data --------------------------------------------------------------------- */
 
+/* A context, and the lengths that call for it. */
+enum { CONTEXT = 128, LONG = 600, LONGEST = 4 * LONG };
+
 struct look {
     double events, mean_length, mean_gap;
+    bool is_long; /* calls for a context; mean_length is then that of the windows */
 };
 
 static struct look look_at(const smurf_data *train)
 {
     double gaps = 0, span = 0;
+    size_t in_long = 0, longest = 0, windows = 0, most = 2 * CONTEXT;
     for (size_t i = 0; i < train->sequences; i++) {
         const smurf_sequence *s = &train->sequence[i];
+        if (s->length > LONG) in_long += s->length;
+        if (s->length > longest) longest = s->length;
+        windows += s->length > most ? (s->length + most - 1) / most : 1;
         if (s->length < 2) continue;
         gaps += (double)(s->length - 1);
         span += s->time[s->length - 1] - s->time[0];
     }
-    return (struct look){(double)train->events,
-                         (double)train->events / (double)(train->sequences ? train->sequences : 1),
-                         gaps > 0 ? span / gaps : 0};
+    bool is_long = in_long > train->events / 2 || longest > LONGEST;
+    size_t pieces = is_long ? windows : train->sequences;
+    return (struct look){(double)train->events, (double)train->events / (double)(pieces ? pieces : 1),
+                         gaps > 0 ? span / gaps : 0, is_long};
 }
 
 static double clamp(double x, double low, double high)
@@ -120,16 +130,16 @@ static double clamp(double x, double low, double high)
    - an average of the weights over the last hundreds of steps (thousands from 5,000 events on): reduces noise;
    - from 5,000 events on, no dropout in the last fifth of the epochs: the final law uses none;
    - a fiftieth of the events per step, within 32 to 600: enough steps for small data, representative batches for large;
-   - sequences of more than 600 events on average are cut into windows with a look-back of 128: attention stays cheap,
-   and there are more steps;
+   - sequences are cut into windows with a look-back of 128 if most events are in sequences of more than 600, or if one
+   sequence has more than 2,400: attention costs the square of the length, and a step is as large as its longest
+   sequence. So a long sequence among short ones costs no more than its events;
    - about 6 million events in total, within 10 to 200 epochs: minutes on two cores. */
 static smurf_status use_look(smurf_settings *c, const smurf_data *train, smurf_error *err)
 {
     struct look l = look_at(train);
     double tick = smurf_data_tick(train), step = clamp(l.events / 50, 32, 600);
     if (isnan(tick)) return smurf_fail_memory(err);
-    c->context = l.mean_length > 600 ? 128 : 0;
-    if (c->context) l.mean_length = (double)smurf_window_events(c->context);
+    c->context = l.is_long ? CONTEXT : 0;
     c->layers = l.events < 5000 ? 1 : l.events < 100000 ? 2 : 3;
     c->dropout = l.events < 5000 ? 0.5 : 0.1;
     c->average = l.events < 5000 ? 0.99 : 0.999;
@@ -170,9 +180,8 @@ smurf_status smurf_settings_preset(smurf_settings *config, const char *name, con
     if (!known)
         return smurf_fail(
             err, SMURF_ERROR_ARGUMENT,
-            "there is no preset '%s': choose default, the name of another model, or paper- or program- with "
-            "stackoverflow, retweet, mimic or "
-            "financial",
+            "unknown preset '%s': use default, the name of a model, or paper- or program- followed by stackoverflow, "
+            "retweet, mimic or financial",
             name);
     *config = c;
     return SMURF_OK;

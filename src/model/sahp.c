@@ -23,7 +23,7 @@
 #include "base/clones.h"
 #include "base/gauss_legendre.h"
 #include "op/activation.h"
-#include "op/blas.h"
+#include "op/gemm.h"
 #include "op/embed.h"
 #include "op/linear.h"
 #include "op/real.h"

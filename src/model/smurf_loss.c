@@ -13,7 +13,7 @@
 
 #include "op/gap_head.h"
 #include "op/linear.h"
-#include "op/serial.h"
+#include "base/threads.h"
 #include "op/type_head.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "op/linear.h"
 
 #include "base/clones.h"
-#include "op/blas.h"
+#include "op/gemm.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Compiled twice, for float and for double: see op/op.h. */
 /*
  * linear_row.c - see linear.h: a linear map of one row. Built with -ffast-math so that sums over a row are vectorised;
- * four run at a time. For one row, a BLAS call costs more in setup than in work.
+ * four run at a time. For one row, a product of matrices costs more in setup than in work.
  */
 #include "op/linear.h"
 

@@ -5,7 +5,7 @@
  */
 #include "op/tile.h"
 
-#include "op/blas.h"
+#include "op/gemm.h"
 #include "base/clones.h"
 
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "op/type_head.h"
 
 #include "base/clones.h"
-#include "op/blas.h"
+#include "op/gemm.h"
 #include "op/real.h"
 
 OP_CLONES

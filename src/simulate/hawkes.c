@@ -144,13 +144,13 @@ static smurf_status rates(const smurf_process *process, double *out, smurf_error
     smurf_status status = SMURF_OK;
     if (!(some > 0 && isfinite(some)))
         status = smurf_fail(err, SMURF_ERROR_ARGUMENT,
-                            "the values of parameter 'base' of process 'hawkes' add up to %g: give at least one above "
-                            "0, with a finite sum",
+                            "the values of parameter 'base' of process 'hawkes' sum to %g: give at least one above 0, "
+                            "with a finite sum",
                             some);
     else if (!solve(a, out, n))
         status = smurf_fail(err, SMURF_ERROR_ARGUMENT,
-                            "parameter 'excitation' of process 'hawkes' makes it explode: its spectral radius, the "
-                            "number of children per event, is %.4g; give smaller values, with a radius below 1",
+                            "parameter 'excitation' of process 'hawkes' has spectral radius %.4g, so the number of "
+                            "events explodes: give smaller values, with a radius below 1",
                             fmax(1, radius(excitation, a, n)));
     free(a);
     return status;
@@ -158,19 +158,19 @@ static smurf_status rates(const smurf_process *process, double *out, smurf_error
 
 const struct process_class smurf_hawkes = {
     .name = "hawkes",
-    .about = "events that bring further events, for a while and of some types",
+    .about = "self-exciting process: each event triggers further events, with exponentially decaying intensity",
     .parameter =
         {
-            {"base",
-             "events per unit of time that come by themselves: one value for all types or one a type "
-             "(default 0.2)",
-             0.2, SHAPE_TYPES, RANGE_WEIGHT},
+            {"base", "spontaneous events per unit of time: one value for all types or one per type (default 0.2)", 0.2,
+             SHAPE_TYPES, RANGE_WEIGHT},
             {"excitation",
-             "direct children per event: one value, spread evenly over the types of the children; one a "
-             "type, of its own type; or types x types values, a row for each type of child (default 0.5)",
+             "mean number of children per event: one value, spread evenly over the types of the children; one "
+             "per type, for children of the same type; or types x types values, one row per type of child "
+             "(default 0.5)",
              0.5, SHAPE_MATRIX, RANGE_WEIGHT},
-            {"decay", "how fast children come, 1 / mean delay: one value or one a type of child (default 1)", 1,
-             SHAPE_TYPES, RANGE_POSITIVE},
+            {"decay",
+             "decay rate of the excitation, 1 / mean delay of children: one value or one per type of child (default 1)",
+             1, SHAPE_TYPES, RANGE_POSITIVE},
         },
     .draw = draw,
     .step = step,

@@ -71,15 +71,16 @@ static smurf_status replay(struct history *history, const smurf_sequence *sequen
 {
     if (!((double)sequence->origin + sequence->start == 0))
         return smurf_fail(err, SMURF_ERROR_ARGUMENT,
-                          "the law of a process needs the whole history from time 0, but the observation of this "
-                          "sequence starts %s (take the law of the sequence before it is cut)",
+                          "the law of a process needs the whole history from time 0, but observation of this sequence "
+                          "starts %s (use the sequence before it was cut)",
                           isnan(sequence->start) ? "at an unknown time" : "elsewhere");
     for (size_t i = 0; i < seen; i++) {
         double time = (double)sequence->origin + sequence->time[i];
         if (!isfinite(time) || time < history->time)
-            return smurf_fail(err, SMURF_ERROR_ARGUMENT,
-                              "event %zu is at time %g, after one at %g: a process starts at time 0 and goes forward",
-                              i, time, history->time);
+            return smurf_fail(
+                err, SMURF_ERROR_ARGUMENT,
+                "event %zu is at time %g, after one at %g: times must start at 0 or later and not decrease", i, time,
+                history->time);
         if (sequence->type[i] >= history->process->types)
             return smurf_fail(err, SMURF_ERROR_ARGUMENT, "event %zu is of type %u, but the process has %u types", i,
                               (unsigned)sequence->type[i], (unsigned)history->process->types);
@@ -93,7 +94,7 @@ smurf_status smurf_process_law(smurf_law **out, const smurf_process *process, co
 {
     *out = NULL;
     if (seen > sequence->length)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "the sequence has %zu events: a law after %zu of them cannot be",
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "the sequence has %zu events: cannot use the first %zu",
                           sequence->length, seen);
     smurf_law *law = malloc(sizeof *law);
     struct history *history = smurf_history_new(process, true);

@@ -74,12 +74,12 @@ static double rate(const smurf_process *process)
 
 const struct process_class smurf_inhomogeneous = {
     .name = "inhomogeneous",
-    .about = "Poisson process whose rate goes up and down: rate (1 + amplitude sin(2 pi t / period))",
-    .parameter = {{"rate", "mean events per unit of time, all types together (default 1)", 1, SHAPE_ONE,
-                   RANGE_POSITIVE},
-                  {"amplitude", "how far the rate swings, from 0 to 1 (default 0.8)", 0.8, SHAPE_ONE, {0, 1, false}},
-                  {"period", "time from peak to peak (default 10)", 10, SHAPE_ONE, RANGE_POSITIVE},
-                  PARAMETER_WEIGHTS},
+    .about = "Poisson process with a periodic rate: rate (1 + amplitude sin(2 pi t / period))",
+    .parameter =
+        {{"rate", "mean events per unit of time, all types together (default 1)", 1, SHAPE_ONE, RANGE_POSITIVE},
+         {"amplitude", "relative amplitude of the rate, from 0 to 1 (default 0.8)", 0.8, SHAPE_ONE, {0, 1, false}},
+         {"period", "time from peak to peak (default 10)", 10, SHAPE_ONE, RANGE_POSITIVE},
+         PARAMETER_WEIGHTS},
     .draw = draw,
     .law = {"inhomogeneous", intensity, slope, compensator, NULL, smurf_history_types, NULL},
     .rate = rate,

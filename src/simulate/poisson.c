@@ -37,8 +37,8 @@ static double rate(const smurf_process *process)
 
 const struct process_class smurf_poisson = {
     .name = "poisson",
-    .about = "events at a constant rate, independent of each other",
-    .parameter = {{"rate", "events per unit of time: one value for all types or one a type (default 1)", 1,
+    .about = "independent events at a constant rate",
+    .parameter = {{"rate", "events per unit of time: one value for all types or one per type (default 1)", 1,
                    SHAPE_WEIGHTS, RANGE_WEIGHT}},
     .draw = draw,
     .law = {"poisson", intensity, slope, compensator, NULL, smurf_history_types, NULL},

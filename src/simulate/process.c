@@ -47,7 +47,7 @@ static smurf_status find(size_t *out, const char *const *names, const char *name
         if (name && strcmp(name, names[i]) == 0) return SMURF_OK;
         if (used < sizeof all) used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", names[i]);
     }
-    return smurf_fail(err, SMURF_ERROR_ARGUMENT, "there is no %s '%s': use one of %s", what, name ? name : "", all);
+    return smurf_fail(err, SMURF_ERROR_ARGUMENT, "unknown %s '%s': use one of %s", what, name ? name : "", all);
 }
 
 /* ---- Parameters ---------------------------------------------------------------------------------- */
@@ -73,7 +73,7 @@ static smurf_status check_count(const struct request *r, const struct parameter_
     if (p->shape == SHAPE_MATRIX && types > 1)
         snprintf(allowed, sizeof allowed, ", %zu or %zu", types, types * types);
     else if (p->shape != SHAPE_ONE && types > 1)
-        snprintf(allowed, sizeof allowed, " or %zu, one a type", types);
+        snprintf(allowed, sizeof allowed, " or %zu, one per type", types);
     return smurf_fail(r->err, SMURF_ERROR_ARGUMENT, "parameter '%s' of process '%s' has %zu values: give 1%s", p->name,
                       r->class->name, count, allowed);
 }
@@ -115,7 +115,7 @@ static smurf_status make_shares(const struct request *r, const struct parameter_
     for (size_t k = 0; k < r->types; k++) *weight += share[k];
     if (!(*weight > 0 && isfinite(*weight)))
         return smurf_fail(r->err, SMURF_ERROR_ARGUMENT,
-                          "the values of parameter '%s' of process '%s' add up to %g: give at least one above 0, "
+                          "the values of parameter '%s' of process '%s' sum to %g: give at least one above 0, "
                           "with a finite sum",
                           p->name, r->class->name, *weight);
     for (size_t k = 0; k < r->types; k++) share[k] /= *weight;
@@ -170,15 +170,14 @@ static smurf_status match(const struct request *r, const smurf_parameter *given,
     const char *names[PARAMETER_LIMIT + 1] = {NULL};
     for (size_t i = 0; i < PARAMETER_LIMIT; i++) names[i] = r->class->parameter[i].name;
     char what[128];
-    snprintf(what, sizeof what, "parameter of process '%s' called", r->class->name);
+    snprintf(what, sizeof what, "%s parameter", r->class->name);
     for (size_t j = 0; j < count; j++) {
         size_t i;
         smurf_status status = find(&i, names, given[j].name, what, r->err);
         if (status) return status;
         if (which[i])
-            return smurf_fail(r->err, SMURF_ERROR_ARGUMENT,
-                              "parameter '%s' of process '%s' is given twice: give it once", given[j].name,
-                              r->class->name);
+            return smurf_fail(r->err, SMURF_ERROR_ARGUMENT, "parameter '%s' of process '%s' is given twice",
+                              given[j].name, r->class->name);
         which[i] = &given[j];
     }
     return SMURF_OK;

@@ -47,7 +47,7 @@ struct parameter_class {
 /* The last parameter of every process whose types are independent of times. */
 /* clang-format off */
 #define PARAMETER_WEIGHTS \
-    {"weights", "shares of the types: one value a type, in any unit (default 1: all equal)", 1, SHAPE_WEIGHTS, \
+    {"weights", "shares of the types: one value per type, in any unit (default 1: all equal)", 1, SHAPE_WEIGHTS, \
      RANGE_WEIGHT}
 /* clang-format on */
 

@@ -50,7 +50,7 @@ static double rate(const smurf_process *process)
 
 const struct process_class smurf_self_correcting = {
     .name = "self-correcting",
-    .about = "pressure that rises with time and falls with every event: exp(mu t - alpha N(t))",
+    .about = "intensity that rises with time and drops at each event: exp(mu t - alpha N(t))",
     .parameter = {{"mu", "growth of the log rate per unit of time (default 1)", 1, SHAPE_ONE, RANGE_POSITIVE},
                   {"alpha", "drop of the log rate at each event (default 1)", 1, SHAPE_ONE, RANGE_POSITIVE},
                   PARAMETER_WEIGHTS},

@@ -59,14 +59,12 @@ void smurf_simulate_config_init_sized(smurf_simulate_config *config, size_t size
 
 static smurf_status check(const smurf_process *process, const smurf_simulate_config *config, smurf_error *err)
 {
-    if (config->sequences == 0)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "0 sequences cannot be simulated: ask for at least 1");
+    if (config->sequences == 0) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "sequences is 0: give at least 1");
     if (!isfinite(config->until) || config->until < 0)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "until is %g: give a finite time above 0, or 0 for none",
                           config->until);
     if (config->until == 0 && config->max_events == 0)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
-                          "nothing says where a sequence ends: give until, max_events or both");
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "a sequence would never end: give until, max_events or both");
     if (config->max_events > event_limit)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "max_events is %zu: give %zu or less", config->max_events,
                           event_limit);
@@ -77,7 +75,7 @@ static smurf_status check(const smurf_process *process, const smurf_simulate_con
     for (uint32_t k = 0; k < process->types; k++) expected += process->values[k] * config->until;
     if (config->max_events == 0 && expected > (double)event_limit)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT,
-                          "about %.3g events a sequence are expected before time %g, more than %zu: lower until or "
+                          "about %.3g events per sequence are expected before time %g, more than %zu: lower until or "
                           "the rates, or set max_events",
                           expected, config->until, event_limit);
     return SMURF_OK;
@@ -159,8 +157,8 @@ static smurf_status make(struct maker *m, size_t i, smurf_error *err)
             if (config->until > 0) break;
             return smurf_fail(
                 err, SMURF_ERROR_ARGUMENT,
-                "event %zu of sequence %zu comes at an infinite time: set until, lower max_events or make "
-                "the gaps shorter",
+                "the time of event %zu of sequence %zu overflows: set until, lower max_events or make the gaps "
+                "shorter",
                 m->length, i);
         }
         smurf_status status = append(m, time, type, err);

@@ -58,8 +58,8 @@ static smurf_status no_noise(const smurf_settings *config, smurf_error *err)
     for (size_t i = 0, used = 0; (objective = smurf_objective_at_f32(i)) && used < sizeof names; i++)
         if (objective->noise)
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? " or " : "", objective->name);
-    return smurf_fail(err, SMURF_ERROR_ARGUMENT, "objective %s has no noise to choose: sigma auto goes with %s",
-                      config->objective, names);
+    return smurf_fail(err, SMURF_ERROR_ARGUMENT, "objective %s has no noise: sigma auto needs %s", config->objective,
+                      names);
 }
 
 smurf_status smurf_train_choose_sigma(smurf_settings *config, const smurf_data *train, const smurf_data *dev,
@@ -67,7 +67,7 @@ smurf_status smurf_train_choose_sigma(smurf_settings *config, const smurf_data *
                                       smurf_sigma_trial trial[SMURF_SIGMA_TRIALS], smurf_error *err)
 {
     if (!smurf_train_has_noise(config)) return no_noise(config, err);
-    if (!dev) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "sigma auto needs a dev part to judge by");
+    if (!dev) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "sigma auto needs a dev part");
     int best = 0;
     for (int i = 0; i < SMURF_SIGMA_TRIALS; i++) {
         smurf_settings c = *config;

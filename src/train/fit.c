@@ -2,7 +2,8 @@
  * fit.c - the whole procedure: set part of dev aside, choose the noise, train, keep the best epoch, calibrate.
  *
  * Two thirds of dev are for calibration and must not have selected anything; the rest selects the best epoch and the
- * noise.
+ * noise. Sequences are dealt at random. One sequence is cut in time: the earlier third selects and the later two
+ * thirds, which are nearest to use, calibrate.
  */
 #include "train/trainer.h"
 
@@ -32,8 +33,7 @@ void smurf_fit_config_init_sized(smurf_fit_config *config, size_t size)
 
 static smurf_status check(const struct fit *f, smurf_error *err)
 {
-    if (f->c.resume && !f->c.resume_path)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "a run is resumed from a file: set resume_path");
+    if (f->c.resume && !f->c.resume_path) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "resume needs resume_path");
     return SMURF_OK;
 }
 
@@ -43,12 +43,13 @@ smurf_status smurf_fit_divide(smurf_data **selecting, smurf_data **calibrating, 
     smurf_split part;
     *selecting = *calibrating = NULL;
     if (!dev || recalibrate == 0 || (recalibrate < 0 && smurf_data_gaps(dev) < SMURF_RECALIBRATE_GAPS)) return SMURF_OK;
-    smurf_status status = smurf_split_by_share(&part, dev, (const double[3]){1, 2, 0}, seed, err);
+    smurf_status status = smurf_split_by_share(&part, dev, (const double[3]){1, 0, 2}, seed, err);
+    if (status == SMURF_ERROR_ARGUMENT) return SMURF_OK; /* too small to be divided */
     if (status) return status;
-    if (part.train && part.dev && smurf_data_gaps(part.train) && smurf_data_gaps(part.dev)) {
+    if (part.train && part.test && smurf_data_gaps(part.train) && smurf_data_gaps(part.test)) {
         *selecting = part.train;
-        *calibrating = part.dev;
-        part.train = part.dev = NULL;
+        *calibrating = part.test;
+        part.train = part.test = NULL;
     }
     smurf_split_release(&part);
     return SMURF_OK;
@@ -147,6 +148,7 @@ smurf_status smurf_fit(smurf_model **out, const smurf_settings *settings, const 
     if (!status) status = smurf_fit_divide(&f.selecting, &f.calibrating, dev, f.c.recalibrate, f.settings.seed, err);
     if (f.selecting) f.dev = f.selecting;
     if (!status) status = begin(&f, err);
+    if (!status && f.c.split) status = smurf_model_notes_split(&f.trainer->frame->notes, f.c.split, err);
     if (!status) status = tell_start(&f, err);
     if (!status) {
         smurf_trainer_progress(f.trainer, f.c.progress, f.c.progress_context);

@@ -149,13 +149,14 @@ static smurf_status check_data(const smurf_model *frame, const json_t *state, co
     else if (before != (dev ? smurf_data_fingerprint(dev) : 0) || (dev && dev->types > train->types))
         other = "dev";
     if (!other) return SMURF_OK;
-    return smurf_fail_at(err, path, 0,
-                         "was begun with other %s data (resume with the same data and options, or train anew)", other);
+    return smurf_fail_at(
+        err, path, 0,
+        "the run was started with other %s data (resume with the same data and options, or start a new run)", other);
 }
 
 static smurf_status damaged(const char *path, smurf_error *err)
 {
-    return smurf_fail_at(err, path, 0, "its counters are damaged (train anew)");
+    return smurf_fail_at(err, path, 0, "the file is damaged (start a new run)");
 }
 
 smurf_status smurf_trainer_resume(smurf_trainer **out, const char *path, const smurf_data *train, const smurf_data *dev,
@@ -170,7 +171,7 @@ smurf_status smurf_trainer_resume(smurf_trainer **out, const char *path, const s
     const char *text = smurf_tensors_text(&file, "smurf_resume");
     json_t *json = NULL;
     status = smurf_json_parse(&json, text, err);
-    if (!status && !json) status = smurf_fail_at(err, path, 0, "this is no file to resume from");
+    if (!status && !json) status = smurf_fail_at(err, path, 0, "not a resume file of smurf");
     if (!status) status = smurf_model_from_json(&frame, json_object_get(json, "model"), path, err);
     if (!status) status = check_data(frame, json_object_get(json, "state"), path, train, dev, err);
     if (!status && !state_from_json(&at, json_object_get(json, "state"))) status = damaged(path, err);

@@ -12,7 +12,6 @@
 #include "data/reading.h"
 #include "data/sink.h"
 #include "model/config.h"
-#include "op/serial.h"
 #include "train/schedule.h"
 
 #include <math.h>
@@ -95,7 +94,7 @@ static smurf_status windowed(const smurf_settings *c, smurf_data **own, const sm
 {
     if (!c->context) return SMURF_OK;
     smurf_data *cut;
-    smurf_status status = smurf_data_window(&cut, *seen, smurf_window_events(c->context), c->context, err);
+    smurf_status status = smurf_data_window(&cut, *seen, smurf_window_events(c), c->context, err);
     if (status) return status;
     smurf_data_free(*own);
     *own = cut;
@@ -144,7 +143,7 @@ static smurf_status make_frame(smurf_model **out, const smurf_settings *config, 
     if (!status) status = fit_view(m, train, err);
     if (!status && smurf_model_check(m))
         status = smurf_fail_at(err, train->source, 0,
-                               "its gaps are too long, too short or too unequal to fit '%s': change the unit of time",
+                               "its gaps are too long, too short or too different to fit '%s': change the unit of time",
                                smurf_model_check(m));
     if (!status) status = smurf_model_notes_fit(&m->notes, train, err);
     if (status) {
@@ -205,8 +204,7 @@ smurf_status smurf_trainer_build(smurf_trainer **out, smurf_model *frame, const 
         return smurf_fail_memory(err);
     }
     t->frame = frame;
-    smurf_status status = smurf_blas_check(smurf_threads(frame->config.threads, SIZE_MAX), err);
-    if (!status) status = make_feeds(t, train, dev, err);
+    smurf_status status = make_feeds(t, train, dev, err);
     if (!status) status = make_memory(t, err);
     if (status)
         smurf_trainer_free(t);
@@ -272,11 +270,11 @@ static smurf_status not_finite(const smurf_trainer *t, size_t index, smurf_error
     for (size_t i = first; i < last && shown < 8; i++, shown++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%zu", shown ? ", " : "", t->train.order[i]);
     if (last - first > shown) snprintf(list + used, sizeof list - used, " and %zu more", last - first - shown);
-    return smurf_fail(
-        err, SMURF_ERROR_INPUT,
-        "the loss or its gradient is not finite in epoch %zu, step %zu of it (sequences %s of train, counted from 0): "
-        "lower the rate, clip the gradient, or look at those sequences%s",
-        t->at.epoch + 1, index + 1, list, what_is_kept(t));
+    return smurf_fail(err, SMURF_ERROR_INPUT,
+                      "the loss or its gradient is not finite in epoch %zu, step %zu (sequences %s of train, counted "
+                      "from 0): lower the "
+                      "rate, clip the gradient, or check these sequences%s",
+                      t->at.epoch + 1, index + 1, list, what_is_kept(t));
 }
 
 /* Text for progress: "epoch 3 of 30  loss 2.481  31.2k events/s". */
@@ -330,16 +328,14 @@ smurf_status smurf_trainer_step(smurf_trainer *t, double *loss, int *last, smurf
 {
     double start = now();
     if (t->at.next == smurf_feed_batches(&t->train))
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "the steps of epoch %zu are done: smurf_trainer_epoch ends it",
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "all steps of epoch %zu are done: call smurf_trainer_epoch",
                           t->at.epoch + 1);
     if (t->at.next == 0) smurf_feed_shuffle(&t->train, t->frame->config.seed, t->at.epoch + 1);
     struct batch batch = smurf_feed_fill(&t->train, t->at.next, &t->room);
     struct op_run run = run_of(t, t->at.step + 1);
     double norm;
-    smurf_serial_enter();
     if (!settles(&t->frame->config, t->at.epoch + 1)) run.dropout = t->frame->config.dropout;
     struct loss sum = smurf_train_step_gradient(&t->step, &run, &batch, &norm);
-    smurf_serial_leave();
     if (t->stop.asked) return cancelled(t, err);
     double total = t->step.loss.alpha * sum.time + sum.type;
     double factor = clip(t, norm);
@@ -370,13 +366,11 @@ static struct loss dev_loss(smurf_trainer *t)
 {
     struct op_run run = run_of(t, 0);
     struct loss sum = {0};
-    smurf_serial_enter();
     for (size_t b = 0; b < smurf_feed_batches(&t->dev) && !smurf_stop_asked(&t->stop); b++) {
         struct batch batch = smurf_feed_fill(&t->dev, b, &t->room);
         struct loss part = smurf_train_step_loss(&t->step, &run, current(t), &batch);
         loss_add(&sum, &part);
     }
-    smurf_serial_leave();
     return sum;
 }
 

@@ -129,13 +129,21 @@ class Parts(EvalCase):
     def test_a_file_that_was_trained_on_is_split_again(self):
         self.write("e.csv", table(40))
         for more in [(), ("--seed", "7"), ("--window", "5", "--history", "3")]:
-            window = more if more[:1] == ("--window",) else ()
             self.smurf("train", "e.csv", "--epochs", "1", "-q", *SMALL, *more)
-            r = self.smurf("eval", "model.safetensors", "e.csv", "--json", *window, quiet=False)
+            r = self.smurf("eval", "model.safetensors", "e.csv", "--json", quiet=False)
             e = json.loads(r.out)
             self.assertIn("trained on this file: splitting it 8:1:1 as in training", r.err, more)
             self.assertEqual((e["part"], e["n"]), ("test", 4 * 11), more)
             self.assertIsNotNone(e["crps_recent"])
+        # as the model remembers, without repeating any option
+        for more, says, n in [(("--split", "5:3:2", "--seed", "9"), "5:3:2", 8 * 11), (("--split", "8:0:2"), "8:0:2", 8 * 11),
+                              (("--split", "8:1:1", "--dither", "0.01"), "8:1:1", 4 * 11)]:
+            self.smurf("train", "e.csv", "--epochs", "1", "-q", *SMALL, *more)
+            r = self.smurf("eval", "model.safetensors", "e.csv", "--json", quiet=False)
+            e = json.loads(r.out)
+            self.assertIn("trained on this file: splitting it %s as in training" % says, r.err, more)
+            self.assertEqual((e["part"], e["n"]), ("test", n), more)
+            self.assertEqual(e["crps"], self.json("model.safetensors", "e.csv", *more)["crps"], more)
         # another file is taken whole
         self.write("f.csv", table(40, seed=9))
         e = self.json("model.safetensors", "f.csv")

@@ -2,6 +2,7 @@
 import fcntl
 import os
 import pty
+import re
 import struct
 import subprocess
 import termios
@@ -47,6 +48,16 @@ class Terminal(Case):
         text = self.on_terminal("compare", "demo/", "--models", "default", "--seeds", "1", "--epochs", "1")
         self.assertRegex(text, r"\r\x1b\[K.*default")
         self.assertRegex(text.split("\x1b[K")[-1], "default")  # the table, after the line was wiped
+
+    def test_compare_shows_what_follows_an_early_stop(self):
+        self.smurf("simulate", "hawkes", "-n", "300", "--events", "60", "--split", "2:7:1", "-o", "demo/", "-q")
+        text = self.on_terminal("compare", "demo/", "--models", "default:width=8:layers=1:patience=1:rate=0.1", "--epochs", "50",
+                                "--threads", "1", columns=200)
+        [log] = [f for f in self.listing() if f.endswith("log.jsonl")]
+        epochs = len(self.content(log).splitlines())
+        self.assertLess(epochs, 50)
+        self.assertEqual(max(map(int, re.findall(r"epoch (\d+) of 50", text))), epochs)
+        self.assertIn("calibrating", text)
 
 
 if __name__ == "__main__":

@@ -262,13 +262,13 @@ class Refusals(TrainCase):
         self.data()
         for args, says in [
             (["--width", "wide"], "width 'wide' is not a whole number from 2 to 4096"),
-            (["--width", "7"], "width 7 must be even"),
+            (["--width", "7"], "width is 7: give an even number"),
             (["--dropout", "2"], "dropout '2' is not a number from 0 to 0.95"),
             (["--objective", "nce"], "objective 'nce' is not one of: dsm sm wsm mle"),
             (["--schedule", "step"], "schedule 'step' is not one of"),
             (["--objective", "mle", "--head", "score"], "mle needs an intensity"),
             (["--objective", "dsm", "--noise", "multiplicative"], "multiplicative noise needs"),
-            (["--preset", "paper-taxi"], "there is no preset 'paper-taxi'"),
+            (["--preset", "paper-taxi"], "unknown preset 'paper-taxi'"),
             (["--colour", "red"], "colour"),
             (["-o", "-"], "standard output"),
             (["-o", "data"], "--output would overwrite 'data/"),
@@ -321,7 +321,7 @@ class Refusals(TrainCase):
         self.write("far/train.csv", "user,time,type\na,0,0\na,1e15,0\na,3e15,1\n")
         r = self.run_smurf("train", "far", "--scale", "none", "--alpha", "1e6", "--rate", "10", "--quiet", *SMALL)
         self.assertEqual((r.status, r.out, r.err.count("\n")), (1, "", 1), r.err)
-        self.assertRegex(r.err, r"not finite in epoch 1, step 1 of it \(sequences 0 of train")
+        self.assertRegex(r.err, r"not finite in epoch 1, step 1 \(sequences 0 of train")
 
 
 class BadResume(TrainCase):
@@ -344,12 +344,12 @@ class BadResume(TrainCase):
     def test_other_data(self):
         self.write("other/train.csv", csv(40, seed=3))
         self.write("other/dev.csv", csv(8, seed=2))
-        self.refuse_resume("m.resume: was begun with other training data", "other", *self.ARGS[1:])
+        self.refuse_resume("m.resume: the run was started with other training data", "other", *self.ARGS[1:])
         self.write("other/train.csv", csv(40))
         self.write("other/dev.csv", csv(7, seed=2))
-        self.refuse_resume("m.resume: was begun with other dev data", "other", *self.ARGS[1:])
+        self.refuse_resume("m.resume: the run was started with other dev data", "other", *self.ARGS[1:])
         os.unlink(self.path("other/dev.csv"))
-        self.refuse_resume("m.resume: was begun with other dev data", "other", *self.ARGS[1:])
+        self.refuse_resume("m.resume: the run was started with other dev data", "other", *self.ARGS[1:])
 
     def test_other_settings(self):
         self.refuse_resume("started with --width 8: resume without --width 16", *self.ARGS, "--width", "16", status=2)
@@ -402,7 +402,7 @@ class Sigma(TrainCase):
         self.data()
         r = self.run_smurf("train", "data", "--sigma", "auto", *SMALL)
         self.assertEqual(r.status, 1)
-        self.assertIn("sigma auto goes with dsm", r.err)
+        self.assertIn("sigma auto needs dsm", r.err)
         os.remove(self.path("data/dev.csv"))
         r = self.run_smurf("train", "data", "--objective", "dsm", "--sigma", "auto", *SMALL)
         self.assertEqual(r.status, 1)

@@ -1,0 +1,31 @@
+/* features.c - what was built in, and the kernels of matrix products that this processor runs. */
+#define SMURF_REAL 32
+#include "op/gemm.h"
+
+#include "config.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+static char features[64];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void list_features(void)
+{
+    const char *kernels;
+    gemm_level(0, &kernels);
+    snprintf(features, sizeof features, "%s%s%s%s", kernels, SMURF_HAVE_ZLIB ? " zlib" : "",
+             SMURF_HAVE_CAIRO ? " cairo" : "",
+#ifdef _OPENMP
+             " openmp"
+#else
+             ""
+#endif
+    );
+}
+
+const char *smurf_features(void)
+{
+    pthread_once(&once, list_features);
+    return features;
+}

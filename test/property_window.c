@@ -1,0 +1,254 @@
+/*
+ * property_window.c - the law of an event does not depend on how its sequence was cut: in one piece, in windows that
+ * carry their state (smurf_sequence.before), event by event, in a saved forecast, in training. For every model class.
+ */
+#include "train_case.h"
+
+#include "forecast/forecast.h"
+#include "model/model_class.h"
+#include "train/feed.h"
+#include "train/trainer.h"
+
+#include <math.h>
+
+enum { EVENTS = 90, TYPES = 2 };
+
+static const struct {
+    const char *settings;
+    size_t context, window;
+} shapes[] = {
+    {"context=0", 0, 0},          {"context=4", 4, 8},
+    {"context=7 window=5", 7, 5}, {"context=3 window=20", 3, 20},
+    {"context=1 window=1", 1, 1}, {"context=40 window=6 clock=raw", 40, 6},
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static smurf_model *model_of(const char *class, const char *shape, const smurf_data *train)
+{
+    smurf_error err;
+    smurf_model *model;
+    char text[200];
+    snprintf(text, sizeof text, "model=%s %s epochs=1 scale=mean %s", class, shape,
+             strcmp(class, "smurf") == 0 ? "objective=mle" : "gap-feature=off");
+    smurf_trainer *t = trainer_of(text, 1, train, NULL);
+    smurf_epoch epoch;
+    if (smurf_trainer_epoch(t, &epoch, &err)) fail_msg("%s", err.message);
+    if (smurf_trainer_model(t, &model, &err)) fail_msg("%s", err.message);
+    smurf_trainer_free(t);
+    return model;
+}
+
+/* Three quantiles and the probability of a type. */
+enum { ANSWERS = 4 };
+static const double level[] = {0.1, 0.5, 0.9};
+
+static void ask(smurf_forecast *f, double out[ANSWERS])
+{
+    smurf_error err;
+    double share[TYPES];
+    if (smurf_forecast_quantile(f, level, out, 3, &err) || smurf_forecast_types(f, share, &err))
+        fail_msg("%s", err.message);
+    out[3] = share[0];
+}
+
+static void assert_near(const double *a, const double *b, const char *what, size_t event)
+{
+    for (int i = 0; i < ANSWERS; i++)
+        if (!(fabs(a[i] - b[i]) <= 1e-4 * fabs(b[i]))) fail_msg("%s, event %zu: %g, not %g", what, event, a[i], b[i]);
+}
+
+/* Answers after each event of the whole sequence, read up to there. */
+static void answers_of(const smurf_model *model, const smurf_sequence *s, double out[][ANSWERS])
+{
+    smurf_error err;
+    smurf_forecast *f;
+    if (smurf_forecast_new(&f, model, 0, &err)) fail_msg("%s", err.message);
+    for (size_t r = 0; r < s->length; r++) {
+        if (smurf_forecast_read(f, s, r + 1, &err)) fail_msg("%s", err.message);
+        ask(f, out[r]);
+    }
+    smurf_forecast_free(f);
+}
+
+static void check_appended(const smurf_model *model, const smurf_sequence *s, double (*want)[ANSWERS])
+{
+    smurf_error err;
+    smurf_forecast *f, *restored;
+    double got[ANSWERS];
+    if (smurf_forecast_new(&f, model, 0, &err)) fail_msg("%s", err.message);
+    smurf_forecast_clear(f, s->origin);
+    for (size_t r = 0; r < s->length; r++) {
+        if (smurf_forecast_append(f, s->time[r], s->type[r], &err)) fail_msg("%s", err.message);
+        ask(f, got);
+        assert_near(got, want[r], "appended", r);
+        if (r % 7) continue;
+        void *bytes;
+        size_t size;
+        if (smurf_forecast_save(f, &bytes, &size, &err) || smurf_forecast_restore(&restored, model, bytes, size, &err))
+            fail_msg("%s", err.message);
+        smurf_free(bytes);
+        smurf_forecast_free(f);
+        f = restored;
+    }
+    smurf_forecast_free(f);
+}
+
+/* Evaluation's laws of the scored gaps of a cut. */
+static void check_predictor(const smurf_model *model, const smurf_sequence *cut, size_t from, double (*want)[ANSWERS])
+{
+    struct predictor p = smurf_model_predictor(model);
+    void *workspace = p.class->workspace_new(p.self, cut->length, NULL);
+    assert_non_null(workspace);
+    p.class->read(p.self, workspace, cut);
+    for (size_t r = from; r < cut->length; r++) {
+        struct dist dist = p.class->dist(p.self, workspace, r, 0);
+        double got[ANSWERS];
+        dist.class->quantile(dist.self, level, got, 3);
+        got[3] = want[cut->before + r][3];
+        assert_near(got, want[cut->before + r], "evaluated", cut->before + r);
+    }
+    p.class->workspace_free(workspace);
+}
+
+/* Events from `start` on, as a cut that carries its state; forecasts from row `from` on are those of the whole. */
+static void check_cut(const smurf_model *model, const smurf_sequence *s, size_t start, size_t from,
+                      double (*want)[ANSWERS])
+{
+    smurf_error err;
+    smurf_forecast *f;
+    smurf_sequence cut = *s;
+    double got[ANSWERS];
+    cut.time += start;
+    cut.type += start;
+    cut.length -= start;
+    cut.before = start;
+    if (smurf_forecast_new(&f, model, 0, &err)) fail_msg("%s", err.message);
+    for (size_t r = from; r < s->length; r += 3) {
+        if (smurf_forecast_read(f, &cut, r - start + 1, &err)) fail_msg("%s", err.message);
+        ask(f, got);
+        assert_near(got, want[r], "cut", r);
+        if (r + 1 == s->length) break; /* and on from there, event by event */
+        if (smurf_forecast_append(f, s->time[r + 1], s->type[r + 1], &err)) fail_msg("%s", err.message);
+        ask(f, got);
+        assert_near(got, want[r + 1], "cut and appended", r + 1);
+    }
+    smurf_forecast_free(f);
+    check_predictor(model, &cut, from - start, want);
+}
+
+static void check_cuts(const smurf_model *model, size_t context, size_t window, const smurf_sequence *s,
+                       double (*want)[ANSWERS])
+{
+    /* A row looks back at fewer than context + window events; without a context, at all of them. */
+    size_t history = context ? context + window - 1 : EVENTS;
+    check_cut(model, s, 0, 0, want);
+    for (size_t row = 5; row < EVENTS; row += 11)
+        if (row > history) check_cut(model, s, row - history, row, want);
+}
+
+/* Windows of the data, as smurf_data_window makes them for a model of this shape, hold what each scored gap needs. */
+static void check_windows(const smurf_model *model, size_t context, size_t window, const smurf_data *data,
+                          double (*want)[ANSWERS])
+{
+    smurf_error err;
+    smurf_data *cut;
+    if (smurf_data_window(&cut, data, window, context, &err)) fail_msg("%s", err.message);
+    for (size_t i = 0; i < smurf_data_sequences(cut); i++) {
+        const smurf_sequence *w = smurf_data_sequence(cut, i);
+        check_predictor(model, w, w->first - 1, want);
+    }
+    smurf_data_free(cut);
+}
+
+static void same_law_however_cut(void **state)
+{
+    (void)state;
+    smurf_data *data = simulate("hawkes", TYPES, 1, EVENTS, 3);
+    const smurf_sequence *s = smurf_data_sequence(data, 0);
+    for (size_t c = 0; smurf_model_class_at_f32(c); c++)
+        for (size_t i = 0; i < SHAPES; i++) {
+            smurf_model *model = model_of(smurf_model_class_at_f32(c)->name, shapes[i].settings, data);
+            double want[EVENTS][ANSWERS];
+            answers_of(model, s, want);
+            check_appended(model, s, want);
+            check_cuts(model, shapes[i].context, shapes[i].window, s, want);
+            if (shapes[i].context) check_windows(model, shapes[i].context, shapes[i].window, data, want);
+            smurf_model_free(model);
+        }
+    smurf_data_free(data);
+}
+
+/* Training sees, for each gap, the events that a forecast of it sees: also in a dev part, which begins anywhere. */
+static void training_sees_the_same_events(void **state)
+{
+    (void)state;
+    smurf_error err;
+    smurf_data *data = simulate("hawkes", TYPES, 1, EVENTS, 3);
+    smurf_split part;
+    assert_int_equal(smurf_split_by_share(&part, data, (const double[]){5, 2, 3}, 1, &err), SMURF_OK);
+    const smurf_sequence *whole = smurf_data_sequence(data, 0);
+    for (size_t i = 0; i < SHAPES; i++) {
+        char text[100];
+        snprintf(text, sizeof text, "objective=mle %s", shapes[i].settings);
+        smurf_trainer *t = trainer_of(text, 1, part.train, part.dev);
+        const struct feed *feeds[] = {&t->train, &t->dev};
+        size_t next = 1;
+        for (int k = 0; k < 2; k++)
+            for (size_t w = 0; w < feeds[k]->sequences; w++)
+                for (size_t g = feeds[k]->target_offset[w]; g < feeds[k]->target_offset[w + 1]; g++) {
+                    const struct target *target = &feeds[k]->target[g];
+                    if (target->censored) continue;
+                    size_t row = next++ - 1, start = smurf_window_start(&t->frame->config, 0, row);
+                    assert_int_equal(target->row, row - start);
+                    for (size_t e = 0; e <= target->row; e++)
+                        assert_int_equal(feeds[k]->type[feeds[k]->offset[w] + e], whole->type[start + e]);
+                }
+        assert_int_equal(next, 63); /* the events of train and dev */
+        smurf_trainer_free(t);
+    }
+    smurf_split_release(&part);
+    smurf_data_free(data);
+}
+
+/* A bound on the history holds for every class: what lies before it has no influence. */
+static void bounded_history(void **state)
+{
+    (void)state;
+    enum { BOUND = 6 };
+    smurf_error err;
+    smurf_data *data = simulate("hawkes", TYPES, 1, 40, 5);
+    const smurf_sequence *s = smurf_data_sequence(data, 0);
+    for (size_t c = 0; smurf_model_class_at_f32(c); c++) {
+        smurf_model *model = model_of(smurf_model_class_at_f32(c)->name, "context=0 layers=1", data);
+        smurf_forecast *f, *g, *all;
+        double a[ANSWERS], b[ANSWERS], whole[ANSWERS];
+        assert_int_equal(smurf_forecast_new(&f, model, BOUND, &err), SMURF_OK);
+        assert_int_equal(smurf_forecast_new(&g, model, BOUND, &err), SMURF_OK);
+        assert_int_equal(smurf_forecast_new(&all, model, 0, &err), SMURF_OK);
+        for (size_t i = 0; i < s->length; i++) { /* the same times, but other types before the bound */
+            uint32_t type = i + BOUND < s->length && i > 0 ? 1 - s->type[i] : s->type[i];
+            assert_int_equal(smurf_forecast_append(f, s->time[i], s->type[i], &err), SMURF_OK);
+            assert_int_equal(smurf_forecast_append(g, s->time[i], type, &err), SMURF_OK);
+            assert_int_equal(smurf_forecast_append(all, s->time[i], s->type[i], &err), SMURF_OK);
+        }
+        ask(f, a), ask(g, b), ask(all, whole);
+        assert_memory_equal(a, b, sizeof a);
+        assert_true(a[1] != whole[1]);
+        assert_int_equal(smurf_forecast_read(g, s, s->length, &err), SMURF_OK); /* read at once */
+        ask(g, b);
+        assert_near(b, a, "read", s->length);
+        smurf_forecast_free(f), smurf_forecast_free(g), smurf_forecast_free(all);
+        smurf_model_free(model);
+    }
+    smurf_data_free(data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_law_however_cut),
+        cmocka_unit_test(training_sees_the_same_events),
+        cmocka_unit_test(bounded_history),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
