@@ -163,8 +163,9 @@ typedef struct smurf_reading {
     const char *time_format;     /* as in smurf_read_config */
     const char *timezone;
     const char *missing;
-    const char *text; /* what was taken, what else could have been meant and which option says so: one line */
-    int guessed;      /* 1: the usual names, numbers and ISO-8601 times alone did not settle it */
+    const char *text;      /* what was taken, what else could have been meant and which option says so: one line */
+    const char *delimiter; /* of fields; NULL: they are not delimited by a character */
+    int guessed;           /* 1: the usual names, numbers and ISO-8601 times alone did not settle it */
 } smurf_reading;
 
 /* NULL if the data set was not read from a table. */

@@ -195,32 +195,30 @@ static smurf_status first_line(struct csv *csv, const char *p, const char *end, 
     return SMURF_OK;
 }
 
-static bool is_number_name(const char *name)
+/* Are these numbers of columns, such as "1,3"? */
+static bool are_numbers(const char *names)
 {
-    return name && *name && strspn(name, "0123456789,") == strlen(name);
+    return *names && strspn(names, "0123456789,") == strlen(names);
 }
 
-/* Without a sample there is a header, unless the caller or an earlier reading names columns by numbers that are not in
-   the first line. */
+/* Without a sample there is a header, unless columns are named by numbers that are not in the first line. */
 static smurf_status check_header(struct csv *csv, const struct field *first)
 {
     const smurf_read_config *config = csv->config;
     const char *time = config->time_column ? config->time_column : config->as ? config->as->time_column : NULL;
-    csv->header = true;
-    csv->first_is_row = csv->scan.log != NULL;
-    for (size_t i = 0; i < csv->columns && !csv->first_is_row; i++) {
-        if (!is_value(&first[i], NULL)) continue;
-        if (is_number_name(time)) {
-            csv->header = false;
-            csv->first_is_row = true;
-            return SMURF_OK;
-        }
-        return smurf_source_fail(csv->scan.source, csv->scan.err,
-                                 "no header: the first line must name the columns, such as 'sequence,time,type', "
-                                 "but has '%.*s'",
-                                 first[i].n < 40 ? (int)first[i].n : 40, first[i].text);
+    bool numbered = time && are_numbers(time), value = false;
+    size_t at = 0;
+    for (size_t i = 0; i < csv->columns; i++) {
+        if (time && first[i].n == strlen(time) && memcmp(first[i].text, time, first[i].n) == 0) numbered = false;
+        if (!value && is_value(&first[i], NULL)) value = true, at = i;
     }
-    return SMURF_OK;
+    csv->first_is_row = csv->scan.log || numbered;
+    csv->header = !numbered;
+    if (csv->first_is_row || !value) return SMURF_OK;
+    return smurf_source_fail(csv->scan.source, csv->scan.err,
+                             "no header: the first line must name the columns, such as 'sequence,time,type', "
+                             "but has '%.*s'",
+                             first[at].n < 40 ? (int)first[at].n : 40, first[at].text);
 }
 
 /* Looks at the rows after the first line and decides what the columns are. */
@@ -271,7 +269,9 @@ static smurf_status read_first_line(struct csv *csv, struct sample *sample, bool
         return smurf_source_fail(source, csv->scan.err,
                                  "lines end in a carriage return alone (convert them to line feeds)");
     *sample = (struct sample){.begin = source->p, .end = stream ? source->p : source->end, .whole = source->eof};
-    csv->scan.log = csv->scan.delimiter ? NULL : smurf_log_syntax(*begin, stream ? end : source->end, source->eof);
+    const smurf_reading *as = csv->config->as;
+    if (stream && as && as->delimiter && !csv->scan.delimiter) csv->scan.delimiter = as->delimiter[0];
+    if (!csv->scan.delimiter) csv->scan.log = smurf_log_syntax(*begin, stream ? end : source->end, source->eof);
     sample->log = csv->scan.log;
     if (csv->scan.log) csv->format = csv->scan.log->name;
     if (!csv->scan.delimiter && !csv->scan.log)
@@ -295,7 +295,9 @@ smurf_status smurf_csv_open(struct csv *csv, struct source *source, struct build
     if (!status) status = look(csv, &sample, first, &sniff, builder, &choice);
     smurf_sniff_release(&sniff);
     if (!status) status = smurf_table_open(&csv->table, &choice, config, !builder, err);
-    if (!status && builder) status = smurf_table_describe(&csv->table, builder, csv->name, csv->format, config, err);
+    if (!status && builder)
+        status = smurf_table_describe(&csv->table, builder, csv->name, csv->format,
+                                      csv->scan.log ? '\0' : csv->scan.delimiter, config, err);
     if (!status && builder && choice.words && !builder->numbers_only && !builder->types) builder->words = true;
     if (!status && csv->first_is_row) { /* the first line is a row: read it again */
         source->p = begin;

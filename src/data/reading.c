@@ -14,6 +14,7 @@ static const struct {
     {"sequence_column", offsetof(smurf_reading, sequence_column)},
     {"type_column", offsetof(smurf_reading, type_column)},
     {"missing", offsetof(smurf_reading, missing)},
+    {"delimiter", offsetof(smurf_reading, delimiter)},
     {"text", offsetof(smurf_reading, text)},
 };
 

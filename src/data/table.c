@@ -201,7 +201,7 @@ smurf_status smurf_table_finish(struct table *t, struct builder *b, const char *
 }
 
 smurf_status smurf_table_describe(const struct table *t, struct builder *b, const struct field *name,
-                                  const char *format, const smurf_read_config *config, smurf_error *err)
+                                  const char *format, char delimiter, const smurf_read_config *config, smurf_error *err)
 {
     const struct choice *c = &t->choice;
     smurf_reading *r = &b->reading;
@@ -217,6 +217,7 @@ smurf_status smurf_table_describe(const struct table *t, struct builder *b, cons
                                         : as            ? as->missing
                                                         : NULL,
                              .text = c->text,
+                             .delimiter = delimiter ? (const char[]){delimiter, '\0'} : NULL,
                              .guessed = c->guessed};
     smurf_status status = smurf_reading_copy(r, &reading, &b->text, err);
     for (int i = 0; i < 3 && !status; i++)

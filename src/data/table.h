@@ -54,6 +54,7 @@ smurf_status smurf_table_finish(struct table *t, struct builder *b, const char *
 
 /* Records in the builder how the table is read. */
 smurf_status smurf_table_describe(const struct table *t, struct builder *b, const struct field *name,
-                                  const char *format, const smurf_read_config *config, smurf_error *err);
+                                  const char *format, char delimiter, const smurf_read_config *config,
+                                  smurf_error *err);
 
 #endif
