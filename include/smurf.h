@@ -391,7 +391,7 @@ SMURF_API size_t smurf_forecast_events(const smurf_forecast *forecast);
 /* Saves the history, silence and recalibration setting as bytes, to go on in another process. Free *bytes with
    smurf_free. What is kept is what further events depend on. SMURF keeps keys and values: 8 * layers * heads *
    head-width bytes per event it looks back at, rounded up to 32 events. The other models keep the events, 16 bytes
-   each. A model with a context keeps 12 more bytes per event of its current window, fewer than 3 * context. */
+   each. A model with a context keeps 12 more bytes per event of its current window, fewer than context + window. */
 SMURF_API smurf_status smurf_forecast_save(const smurf_forecast *forecast, void **bytes, size_t *size,
                                            smurf_error *err);
 /* Makes a forecast from such bytes, which may go afterwards. It answers as the saved one does, to the bit, now and

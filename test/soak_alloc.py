@@ -36,6 +36,7 @@ SET = [word for i in range(0, len(TINY) - 2, 2) for word in ("--set", TINY[i][2:
 COMMANDS = {
     "info": ["info", "data"],
     "info-json": ["info", "a.jsonl", "--json"],
+    "info-rare": ["info", "rare.csv"],
     "convert-csv": ["convert", "a.jsonl", "made.csv.gz"],
     "convert-pickle": ["convert", "data", "made", "--to", "pickle"],
     "convert-rmtpp": ["convert", "time-a.txt", "time-made.txt"],
@@ -50,6 +51,7 @@ COMMANDS = {
     "eval-log": ["eval", "log", "log.csv", "--window", "3", "--threads", "1"],
     "predict-log": ["predict", "log", "log.csv", "--every", "4", "--threads", "1"],
     "predict": ["predict", "smurf", "data", "--within", "1", "--top", "2", "--threads", "1"],
+    "predict-unknown": ["predict", "smurf", "unknown.csv", "--threads", "1"],
     "predict-nhp": ["predict", "nhp", "data", "--threads", "1"],
     "overdue": ["overdue", "smurf", "data", "--now", "50", "--threads", "1"],
     "sample": ["sample", "smurf", "data", "--paths", "2", "--events", "2", "--threads", "1"],
@@ -85,6 +87,10 @@ def prepare_data(folder):
         with open(os.path.join(folder, "data", part + ".csv"), "w") as f:
             f.write(models.table(n, events=5, seed=n))
     shutil.copy(os.path.join(folder, "data", "train.csv"), os.path.join(folder, "a.csv"))
+    with open(os.path.join(folder, "rare.csv"), "w") as f:
+        f.write("time,type\n" + "".join("%d,t%d\n" % (i, i % 1010) for i in range(1010 * 4 + 1000)))
+    with open(os.path.join(folder, "unknown.csv"), "w") as f:
+        f.write("time,type\n1,a\n2,new\n3,b\n4,newer\n")
     with open(os.path.join(folder, "log.csv"), "w") as f:
         f.write(models.table(1, events=40, seed=1))
 

@@ -140,7 +140,7 @@ static void more_types_than_the_model_has(void **state)
     smurf_evaluation *e;
     smurf_trainer *trainer;
     smurf_settings config = small_config("");
-    smurf_data *data = read_text("sequence,time,type\n1,1,ask\n1,2,bid\n1,4,sell\n1,5,buy\n");
+    smurf_data *data = read_text("sequence,time,type\n1,1,ask\n1,2,bid\n1,4,sell\n1,5,hold\n");
     assert_int_equal(smurf_evaluate(&e, f->model, data, NULL, NULL, &err), SMURF_ERROR_ARGUMENT);
     assert_non_null(strstr(err.message, "'text' has 4 types, the model 2"));
     assert_null(e);
