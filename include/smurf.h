@@ -587,8 +587,9 @@ typedef struct smurf_scored {
     double log_density; /* of the gap; the mean over events is log_likelihood of smurf_metrics */
     uint32_t type;      /* that occurred */
     uint32_t top;       /* the most probable one, time unknown */
-    double type_share;  /* probability of `type`, time unknown; the mean of -ln is type_loss of smurf_metrics */
-    double top_share;   /* probability of `top` */
+    double type_share; /* probability of `type`, time unknown; the mean of -ln is type_loss of smurf_metrics. NaN if the
+                          model does not know the type */
+    double top_share;  /* probability of `top` */
 } smurf_scored;
 
 /* Receives each event, in the order of the data, on the calling thread. Return 0 to continue, anything else to stop

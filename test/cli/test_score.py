@@ -99,6 +99,21 @@ class Score(ModelCase):
         self.assertEqual(self.score("--below", "1e-12"), [])
         self.assertEqual(len(self.score("--top", "100000")), len(every))
 
+    def test_unknown_types_are_not_scored(self):
+        """Their gaps are."""
+        self.write("new.csv", table(4, types=("a", "b", "new"), seed=5))
+        found = [json.loads(line) for line in self.smurf("score", self.at("words.safetensors"), "new.csv", "--format", "jsonl",
+                                                         quiet=False).out.splitlines()]
+        whole = json.loads(self.smurf("eval", self.at("words.safetensors"), "new.csv", "--json", quiet=False).out)
+        known = [o for o in found if o["type_p"] is not None]
+        self.assertEqual({o["type"] for o in found if o["type_p"] is None}, {"other"})
+        self.assertTrue(0 < len(known) < len(found) == whole["n"])
+        self.assertAlmostEqual(math.fsum(o["log_density"] for o in found) / len(found), whole["log_likelihood"], 6)
+        self.assertAlmostEqual(-math.fsum(math.log(o["type_p"]) for o in known) / len(known), whole["type_loss"], 6)
+        self.assertAlmostEqual(100 * sum(o["predicted"] == o["type"] for o in known) / len(known), whole["acc"], 6)
+        last = self.smurf("overdue", self.at("words.safetensors"), "new.csv", "--now", "99", "--format", "jsonl", quiet=False).out
+        self.assertLessEqual({json.loads(line)["type"] for line in last.splitlines()}, {"a", "b", "other"})
+
     def test_formats_agree(self):
         for kind in "words", "dates":
             out = self.smurf("score", self.at(kind + ".safetensors"), self.at(kind)).out
