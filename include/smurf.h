@@ -558,7 +558,8 @@ typedef struct smurf_scored {
     double log_density; /* of the gap; the mean over events is log_likelihood of smurf_metrics */
     uint32_t type;      /* that occurred */
     uint32_t top;       /* the most probable one, time unknown */
-    double type_share;  /* probability of `type`, time unknown; the mean of -ln is type_loss of smurf_metrics */
+    double type_share;  /* probability of `type`, time unknown; the mean of -ln is type_loss of smurf_metrics. NaN for
+                           types that the model does not know */
     double top_share;   /* probability of `top` */
 } smurf_scored;
 

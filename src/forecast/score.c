@@ -18,7 +18,7 @@ static smurf_scored scored_at(const struct evaluation *e, size_t i, size_t event
                           .log_density = row->log_density[i],
                           .type = e->type[i],
                           .top = row->top[i],
-                          .type_share = (double)row->true_share[i],
+                          .type_share = evaluation_is_typed(e, i) ? (double)row->true_share[i] : NAN,
                           .top_share = (double)row->top_share[i]};
 }
 
@@ -45,7 +45,7 @@ smurf_status smurf_score(const smurf_model *m, const smurf_data *data, const smu
     smurf_model plain = *m; /* without its recalibration map, if not wanted */
     if (!c.recalibrate) plain.notes.calibration.recalibrated = 0;
     struct evaluation_plan plan = {
-        .model = smurf_model_predictor(&plain), .test = data, .tick = m->notes.tick, .brief = true};
+        .model = smurf_model_predictor(&plain), .test = data, .known = m->types, .tick = m->notes.tick, .brief = true};
     c.fast = 1;
     c.bootstrap = c.examples = 0;
     status = smurf_evaluate_plan(&e, &plan, NULL, &c, err);

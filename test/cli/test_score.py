@@ -72,6 +72,14 @@ class Score(ModelCase):
         self.assertAlmostEqual(share[o["type"]], o["type_p"], 3)
         self.assertEqual(law["types"][0]["type"], o["predicted"])
 
+    def test_unknown_types(self):
+        """The gap is scored, the type is not."""
+        self.write("x.csv", "time,type\n1,a\n2,zebra\n4,b\n")
+        found = self.score(data="x.csv", quiet=False)
+        self.assertEqual([o["type"] for o in found], ["other", "b"])
+        self.assertEqual([o["type_p"] is None for o in found], [True, False])
+        self.assertTrue(all(0 < o["p"] <= 1 and o["log_density"] for o in found))
+
     def test_p_is_two_sided(self):
         for o in self.score():
             self.assertTrue(0 <= o["pit"] <= 1)
