@@ -23,7 +23,14 @@ void dataset_read_config(smurf_read_config *config, const struct dataset_options
     config->events_path = o->events;
     config->key = o->key;
     config->unit = o->unit;
-    config->sort = o->sort;
+    if (o->sort && o->strict) usage_error("--sort and --strict are mutually exclusive");
+    if (o->missing && strcmp(o->missing, "drop") && strcmp(o->missing, "keep") && strcmp(o->missing, "fail"))
+        usage_error("--missing takes drop, keep or fail, not '%s'", o->missing);
+    config->sort = !o->strict;
+    config->missing = o->missing || !o->strict ? o->missing : "fail";
+    config->time_format = o->time_format;
+    config->timezone = o->timezone;
+    config->as = o->as;
     if (o->types && strcmp(o->types, "words") != 0)
         usage_error("--types takes 'words', not '%s' (--type names the column)", o->types);
     config->types_are_words = o->types != NULL;
@@ -168,6 +175,8 @@ int dataset_read(smurf_split *out, const char *path, const struct dataset_option
         for (size_t k = 0; *part[i] && (remark = smurf_data_remark(*part[i], k)); k++)
             report_warning("%s: %s", smurf_data_source(*part[i]), remark);
     }
+    const smurf_reading *reading = status ? NULL : smurf_data_reading(out->train);
+    if (o->tell && reading && reading->guessed) report_done("columns: %s", reading->text);
     terminal_clear();
     if (!status) return 0;
     smurf_split_release(out);

@@ -11,10 +11,13 @@
 
 struct dataset_options {
     const char *sequence, *time, *type, *types, *events, *key, *unit, *from, *rare;
-    int sort;
+    const char *time_format, *timezone, *missing;
+    int sort, strict;
     const char *split, *split_at, *dither;
     size_t window, history; /* history: NOT_GIVEN by default */
     int keep_remarks;       /* 1: the caller shows the readers' remarks */
+    int tell;               /* 1: say which columns were taken if that was a guess */
+    const smurf_reading *as; /* read like this where options do not say otherwise; NULL: nothing is known */
 };
 enum { DEFAULT_HISTORY = 64 };
 #define NOT_GIVEN SIZE_MAX
@@ -22,15 +25,19 @@ enum { DEFAULT_HISTORY = 64 };
 /* Their rows in an option table: reading only, cutting only, both. o is a struct dataset_options. */
 /* clang-format off */
 #define DATASET_READ_OPTIONS(o)                                                                                           \
-    {0, "sequence", OPTION_TEXT, &(o).sequence, "NAME", "column or field that identifies the sequence"},                 \
-        {0, "time", OPTION_TEXT, &(o).time, "NAME", "column or field with times: numbers or ISO-8601"},                  \
-        {0, "type", OPTION_TEXT, &(o).type, "NAME", "column or field with event types"},                                 \
+    {0, "time", OPTION_TEXT, &(o).time, "NAME", "column or field with times, or several that make one up: date,time"},     \
+        {0, "time-format", OPTION_TEXT, &(o).time_format, "FORMAT", "how times are written: number, iso, epoch-s (-ms, -us, -ns), excel, or as in strptime: '%d/%m/%Y %H:%M' (default: detected)"}, \
+        {0, "timezone", OPTION_TEXT, &(o).timezone, "NAME", "zone of dates without an offset, such as Europe/Berlin (default: UTC)"}, \
+        {0, "sequence", OPTION_TEXT, &(o).sequence, "NAME", "column or field that identifies the sequence; '': none"},  \
+        {0, "type", OPTION_TEXT, &(o).type, "NAME", "column or field with event types; '': none"},                       \
         {0, "types", OPTION_TEXT, &(o).types, "words", "treat numbers in the type column as names"},                    \
+        {0, "missing", OPTION_TEXT, &(o).missing, "WHAT", "rows with an empty type or sequence: drop (the default), keep or fail"}, \
         {0, "events", OPTION_INPUT, &(o).events, "FILE", "RMTPP text: the file with the types"},                              \
         {0, "key", OPTION_TEXT, &(o).key, "NAME", "pickle or JSON: which list of sequences, such as train"},           \
         {0, "unit", OPTION_TEXT, &(o).unit, "NAME", "unit of time, such as s, min or days"},                           \
         {0, "from", OPTION_FORMAT, &(o).from, "FORMAT", " (default: detected)"},                                     \
-        {0, "sort", OPTION_FLAG, &(o).sort, NULL, "sort events that are out of order instead of failing"},  \
+        {0, "strict", OPTION_FLAG, &(o).strict, NULL, "fail on events out of order and on bad cells"},            \
+        {0, "sort", OPTION_FLAG, &(o).sort, NULL, "sort events that are out of order (the default)"},  \
         {0, "rare", OPTION_TEXT, &(o).rare, "N", "with more than 1000 types, those with fewer than N events become 'other' (default: 5)"}
 #define DATASET_CUT_OPTIONS(o)                                                                                         \
     {0, "split", OPTION_TEXT, &(o).split, "8:1:1", "split sequences at random into train, dev and test (one sequence: by time)"}, \

@@ -52,6 +52,8 @@ int modelfile_match(const smurf_model *model, smurf_data **data)
 void modelfile_types(const smurf_model *model, struct dataset_options *options)
 {
     if (smurf_model_type_name(model, 0) && !options->types) options->types = "words";
+    options->as = smurf_model_reading(model);
+    options->tell = !options->as;
     options->rare = "0"; /* the model says which types it knows */
 }
 

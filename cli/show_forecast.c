@@ -20,7 +20,7 @@ const char *type_text(char out[24], const smurf_model *model, int64_t type)
 {
     const char *name = smurf_model_type_name(model, (uint32_t)type);
     if (name) return name;
-    if (type == smurf_model_types(model)) return "other"; /* a type that the model does not know */
+    if (type >= smurf_model_types(model)) return "other"; /* unknown to the model */
     snprintf(out, 24, "%" PRId64, type);
     return out;
 }

@@ -410,7 +410,12 @@ void show_summary(FILE *out, const char *title, const smurf_data *data, const sm
     double size;
     struct page page = {out, data, s, width, utf8, smurf_duration_unit(1, smurf_data_unit(data), &size) != NULL};
     const char *source = smurf_data_source(data);
+    const smurf_reading *reading = smurf_data_reading(data);
     fprintf(out, strcmp(title, source) ? "%s: %s\n\n" : "%s\n\n", title, source);
+    if (reading) {
+        fputs("  columns    ", out);
+        put_words(&page, reading->text, 13, 13);
+    }
     put_counts(&page);
     put_time(&page);
     put_clock(&page);

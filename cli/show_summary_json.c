@@ -61,12 +61,42 @@ static void put_type_list(FILE *out, const smurf_data *data, const smurf_summary
     putc(']', out);
 }
 
+static void put_text(FILE *out, const char *key, const char *text)
+{
+    fprintf(out, "%s\"%s\":", *key == 'f' ? "" : ",", key);
+    if (text)
+        put_string(out, text);
+    else
+        fputs("null", out);
+}
+
+/* How a table was read; null: not a table. */
+static void put_reading(FILE *out, const smurf_reading *r)
+{
+    fputs(",\"reading\":", out);
+    if (!r) {
+        fputs("null", out);
+        return;
+    }
+    putc('{', out);
+    put_text(out, "format", r->format);
+    put_text(out, "time_column", r->time_column);
+    put_text(out, "time_format", r->time_format);
+    put_text(out, "timezone", r->timezone);
+    put_text(out, "sequence_column", r->sequence_column);
+    put_text(out, "type_column", r->type_column);
+    put_text(out, "missing", r->missing);
+    put_text(out, "text", r->text);
+    putc('}', out);
+}
+
 void show_summary_json(FILE *out, const char *title, const smurf_data *data, const smurf_summary *s)
 {
     fputs("{\"title\":", out);
     put_string(out, title);
     fputs(",\"source\":", out);
     put_string(out, smurf_data_source(data));
+    put_reading(out, smurf_data_reading(data));
     fputs(",\"unit\":", out);
     put_string(out, smurf_data_unit(data));
     fprintf(out, ",\"calendar\":%s", smurf_data_is_calendar(data) ? "true" : "false");

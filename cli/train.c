@@ -201,6 +201,7 @@ static void show_result(const smurf_model *model, const smurf_epoch *best, const
 struct session {
     const struct train_options *o;
     const char *unit; /* of the data's times */
+    const smurf_reading *reading; /* of the train data; NULL: not a table */
     FILE *log;
     bool begun;
     bool resumed; /* and no epoch logged yet */
@@ -218,6 +219,7 @@ static int begin(void *context, const smurf_fit_start *start)
 {
     struct session *s = context;
     const struct train_options *o = s->o;
+    if (s->reading && s->reading->guessed) report_done("columns: %s", s->reading->text);
     show_trials(start, s->unit);
     if (o->resume) refuse_other_settings(start->settings, o);
     if (start->best) s->best = *start->best;
@@ -273,7 +275,10 @@ static int run(struct session *s, const smurf_settings *settings, const smurf_sp
 
 static int train(const struct train_options *o, const smurf_split *split, int recalibrate)
 {
-    struct session s = {.o = o, .unit = smurf_data_unit(split->train), .resumed = o->resume};
+    struct session s = {.o = o,
+                        .unit = smurf_data_unit(split->train),
+                        .reading = smurf_data_reading(split->train),
+                        .resumed = o->resume};
     smurf_settings *settings = NULL;
     int status = 0;
     if (o->resume)

@@ -155,22 +155,48 @@ SMURF_API size_t smurf_data_bytes(const smurf_data *data);
 /* Non-fatal remarks of the reader ("12 events were out of order and have been sorted"). NULL past the last. */
 SMURF_API const char *smurf_data_remark(const smurf_data *data, size_t index);
 
+/* How a table was read: which columns were taken, and how. NULL members: none, or the default. */
+typedef struct smurf_reading {
+    const char *format;          /* such as "csv" */
+    const char *sequence_column; /* NULL: none, so that all events are one sequence */
+    const char *time_column;     /* several columns that make up the time are separated by commas */
+    const char *type_column;     /* NULL: none, so that all events are of one type */
+    const char *time_format;     /* as in smurf_read_config */
+    const char *timezone;
+    const char *missing;
+    const char *text;      /* what was taken, what else could have been meant and which option says so: one line */
+    const char *delimiter; /* of fields; NULL: they are not delimited by a character */
+    int guessed;           /* 1: the usual names, numbers and ISO-8601 times alone did not settle it */
+} smurf_reading;
+
+/* NULL if the data set was not read from a table. */
+SMURF_API const smurf_reading *smurf_data_reading(const smurf_data *data);
+
 /* ---- Reading --------------------------------------------------------------------------------------------- */
 
 typedef struct smurf_read_config {
     size_t size;
     const char *format;          /* by name; NULL: found from the content */
-    const char *sequence_column; /* names of columns (CSV) or fields (JSON); NULL: the usual names */
-    const char *time_column;
+    const char *sequence_column; /* names of columns (CSV) or fields (JSON); NULL: found from names and content; "":
+                                    none. Without a header, columns are named 1, 2, ... */
+    const char *time_column;     /* also several, separated by commas: "date,time" */
     const char *type_column;
     const char *events_path; /* RMTPP text: the file of types; NULL: beside the file of times */
     const char *key;         /* pickle and JSON: which list of sequences, such as "train"; NULL: the only one */
     const char *unit;        /* unit of time; NULL: what the file says */
-    int sort;                /* 1: sort events that are out of order rather than fail */
+    int sort;                /* 1, the default: sort events that are out of order; 0: fail. Streams never sort. */
     int types_are_words;     /* 1: numbers in the type column are names, not indices */
     smurf_progress_fn *progress;
     void *progress_context;
     size_t rare; /* types with fewer events become one type, "other", if there are more than 1000; 0: none. Default 5 */
+    const char *time_format; /* of tables: "number", "iso", "epoch-s" (-ms, -us, -ns), "excel", or a pattern of
+                                strptime; NULL: found from the content */
+    const char *timezone;    /* IANA name of the zone of dates without an offset; NULL: UTC */
+    const char
+        *missing; /* rows of tables with an empty cell: NULL or "drop": left out; "keep": an empty type is
+                     "(none)", an empty sequence name a name; "fail": an error, as is a time that cannot be read */
+    const smurf_reading
+        *as; /* read like this, such as smurf_model_reading; what is given above comes first; may be NULL */
 } smurf_read_config;
 
 SMURF_API void smurf_read_config_init_sized(smurf_read_config *config, size_t size);
@@ -247,6 +273,9 @@ SMURF_API const char *smurf_model_type_name(const smurf_model *model, uint32_t t
 SMURF_API const char *smurf_model_unit(const smurf_model *model);
 /* 1 if that data had times in ISO-8601. */
 SMURF_API int smurf_model_is_calendar(const smurf_model *model);
+/* How the train data was read; give it as `as` of smurf_read_config to read further files the same way. NULL: it was
+   not read from a table, or the model predates this. */
+SMURF_API const smurf_reading *smurf_model_reading(const smurf_model *model);
 SMURF_API const smurf_calibration *smurf_model_calibration(const smurf_model *model);
 
 /* How the program split its data: the text it gave to smurf_fit; NULL: none. */
@@ -391,7 +420,7 @@ SMURF_API size_t smurf_forecast_events(const smurf_forecast *forecast);
 /* Saves the history, silence and recalibration setting as bytes, to go on in another process. Free *bytes with
    smurf_free. What is kept is what further events depend on. SMURF keeps keys and values: 8 * layers * heads *
    head-width bytes per event it looks back at, rounded up to 32 events. The other models keep the events, 16 bytes
-   each. A model with a context keeps 12 more bytes per event of its current window, fewer than 3 * context. */
+   each. A model with a context keeps 12 more bytes per event of its current window, fewer than context + window. */
 SMURF_API smurf_status smurf_forecast_save(const smurf_forecast *forecast, void **bytes, size_t *size,
                                            smurf_error *err);
 /* Makes a forecast from such bytes, which may go afterwards. It answers as the saved one does, to the bit, now and
@@ -558,9 +587,9 @@ typedef struct smurf_scored {
     double log_density; /* of the gap; the mean over events is log_likelihood of smurf_metrics */
     uint32_t type;      /* that occurred */
     uint32_t top;       /* the most probable one, time unknown */
-    double type_share;  /* probability of `type`, time unknown; the mean of -ln is type_loss of smurf_metrics. NaN for
-                           types that the model does not know */
-    double top_share;   /* probability of `top` */
+    double type_share; /* probability of `type`, time unknown; the mean of -ln is type_loss of smurf_metrics. NaN if the
+                          model does not know the type */
+    double top_share;  /* probability of `top` */
 } smurf_scored;
 
 /* Receives each event, in the order of the data, on the calling thread. Return 0 to continue, anything else to stop

@@ -69,6 +69,7 @@ static inline void fuzz_read(const uint8_t *bytes, size_t size, const char *form
         smurf_error err = {0};
         smurf_data *data = NULL;
         config.sort = config.types_are_words = lenient;
+        config.missing = lenient ? "keep" : NULL;
         smurf_status status = smurf_data_read_memory(&data, bytes, size, "fuzz", &config, &err);
         fuzz_check(status, data, &err);
     }

@@ -10,6 +10,7 @@ static smurf_status read_pieces(const uint8_t *bytes, size_t size, size_t chunk,
     smurf_read_config config;
     smurf_read_config_init(&config);
     config.format = format;
+    config.as = whole ? smurf_data_reading(whole) : NULL;
     smurf_stream *stream;
     smurf_error err;
     smurf_status first = smurf_stream_new_reader(&stream, arriving_read, &arriving, "fuzz", &config, &err);
@@ -48,6 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     smurf_read_config config;
     smurf_read_config_init(&config);
     config.format = format;
+    config.sort = 0;
+    config.missing = "fail";
     smurf_data *whole;
     smurf_status status = smurf_data_read_memory(&whole, bytes, size, "fuzz", &config, NULL);
     for (size_t most = 0; most < 3; most++) {

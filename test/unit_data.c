@@ -25,12 +25,25 @@ static smurf_data *read_text(const char *text)
     return read_with(text, strlen(text), NULL);
 }
 
+/* Without taking numbers for dates. */
+static smurf_data *read_numbers(const char *text)
+{
+    smurf_read_config config;
+    smurf_read_config_init(&config);
+    config.time_format = "number";
+    return read_with(text, strlen(text), &config);
+}
+
 /* The text must be refused with a message that has all of the words (separated by '|') in it. */
 static void refuse(const char *text, const char *words)
 {
     smurf_data *data = (smurf_data *)&data;
     smurf_error err = {0};
-    assert_int_equal(smurf_data_read_memory(&data, text, strlen(text), "memory.x", NULL, &err), SMURF_ERROR_INPUT);
+    smurf_read_config strict;
+    smurf_read_config_init(&strict);
+    strict.sort = 0;
+    strict.missing = "fail";
+    assert_int_equal(smurf_data_read_memory(&data, text, strlen(text), "memory.x", &strict, &err), SMURF_ERROR_INPUT);
     assert_null(data);
     assert_int_equal(err.status, SMURF_ERROR_INPUT);
     char place[64] = "memory.x: ";
@@ -41,7 +54,7 @@ static void refuse(const char *text, const char *words)
     while ((word = strsep(&rest, "|")))
         if (!strstr(err.message, word)) fail_msg("'%s' does not say '%s'", err.message, word);
     free(copy);
-    assert_int_equal(smurf_data_read_memory(&data, text, strlen(text), NULL, NULL, NULL),
+    assert_int_equal(smurf_data_read_memory(&data, text, strlen(text), NULL, &strict, NULL),
                      SMURF_ERROR_INPUT); /* err may be NULL */
 }
 
@@ -277,7 +290,7 @@ static void messages_tell_the_place(void **state)
     refuse("", "memory.x: |empty");
     refuse(" \n\t\r\n", "memory.x: |empty");
     refuse("time,type\n1,0\nx,0\n", "memory.x:3: |'x'");
-    refuse("time,type\n2,0\n1,0\n", "memory.x:3: |time 1|previous event 2|--sort");
+    refuse("time,type\n2,0\n1,0\n", "memory.x:3: |time 1|previous event 2|--strict");
     refuse("time\n0\n9007199254740992\n", "memory.x:3: |2^53");
     refuse("time\n9223372036854775000\n9223372036854776000\n", "memory.x:3: |too far|2^63");
     refuse("{\"times\":[1]}\n{\"times\":[1,2,NaN]}", "memory.x:2: |times, entry 3|NaN");
@@ -296,8 +309,9 @@ static void nanoseconds_are_kept(void **state)
     (void)state;
     static const int64_t time[] = {1700000000123456789, 1700000000123456790, 1700000000123456790, 1700000001000000007,
                                    1700009007199254740};
-    smurf_data *data = read_text("time,observation_end\n1700000000123456789,1700009007199254741\n1700000000123456790,\n"
-                                 "1700000000123456790,\n1700000001000000007,\n1700009007199254740,\n");
+    smurf_data *data =
+        read_numbers("time,observation_end\n1700000000123456789,1700009007199254741\n1700000000123456790,\n"
+                     "1700000000123456790,\n1700000001000000007,\n1700009007199254740,\n");
     const smurf_sequence *s = smurf_data_sequence(data, 0);
     assert_int_equal(s->length, 5);
     assert_true(s->origin == time[0]);
@@ -492,7 +506,7 @@ static void split_of_nanoseconds(void **state)
 {
     (void)state;
     smurf_data *data =
-        read_text("time\n1700000000123456787\n1700000000123456788\n1700000000123456789\n1700000000123456790\n");
+        read_numbers("time\n1700000000123456787\n1700000000123456788\n1700000000123456789\n1700000000123456790\n");
     smurf_split split;
     assert_int_equal(smurf_split_by_time(&split, data, (smurf_moment){1700000000123456789, 0},
                                          (smurf_moment){1700000000123456789, 0}, NULL),

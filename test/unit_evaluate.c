@@ -140,14 +140,14 @@ static void more_types_than_the_model_has(void **state)
     smurf_evaluation *e;
     smurf_trainer *trainer;
     smurf_settings config = small_config("");
-    smurf_data *data = read_text("sequence,time,type\n1,1,ask\n1,2,bid\n1,4,sell\n1,5,ask\n");
+    smurf_data *data = read_text("sequence,time,type\n1,1,ask\n1,2,bid\n1,4,sell\n1,5,hold\n");
     assert_int_equal(smurf_evaluate(&e, f->model, data, NULL, NULL, &err), SMURF_ERROR_ARGUMENT);
-    assert_non_null(strstr(err.message, "'text' has 3 types, the model 2"));
+    assert_non_null(strstr(err.message, "'text' has 4 types, the model 2"));
     assert_null(e);
     assert_int_equal(smurf_model_calibrate(f->model, data, NULL, 1, 1, 1, NULL, NULL, &err), SMURF_ERROR_ARGUMENT);
-    assert_non_null(strstr(err.message, "'text' has 3 types, the model 2"));
+    assert_non_null(strstr(err.message, "'text' has 4 types, the model 2"));
     assert_int_equal(smurf_trainer_new(&trainer, &config, f->train, data, &err), SMURF_ERROR_ARGUMENT);
-    assert_non_null(strstr(err.message, "dev has 3 types, train 2"));
+    assert_non_null(strstr(err.message, "dev has 4 types, train 2"));
     assert_null(trainer);
     smurf_data_free(data);
 }
@@ -357,7 +357,7 @@ static void scores_can_be_stopped_or_refused(void **state)
     assert_int_equal(smurf_score(f->model, f->test, &c, add_score, &sum, &err), SMURF_ERROR_CANCELLED);
     assert_string_equal(err.message, "stopped while scoring");
     assert_int_equal(sum.n, 3);
-    smurf_data *many = read_text("sequence,time,type\n0,1,a\n0,2,b\n0,3,c\n");
+    smurf_data *many = read_text("sequence,time,type\n0,1,a\n0,2,b\n0,3,c\n0,4,d\n");
     assert_int_equal(smurf_score(f->model, many, &c, add_score, &sum, &err), SMURF_ERROR_ARGUMENT);
     assert_int_equal(smurf_score(f->model, many, &c, add_score, &sum, NULL), SMURF_ERROR_ARGUMENT);
     smurf_data_free(many);

@@ -38,7 +38,10 @@ static void check_same(const char *text, size_t size, size_t chunk, size_t most)
     smurf_data *whole = read_whole(text, size);
     size_t *at = calloc(smurf_data_sequences(whole), sizeof *at), finished = 0;
     struct arriving a = {.text = text, .size = size, .chunk = chunk};
-    smurf_stream *stream = open_text(&a, NULL);
+    smurf_read_config config;
+    smurf_read_config_init(&config);
+    config.as = smurf_data_reading(whole); /* a stream cannot look at a sample first */
+    smurf_stream *stream = open_text(&a, &config);
     const smurf_piece *piece;
     while ((piece = next(stream, most)))
         if (!take_piece(whole, at, &finished, piece)) fail_msg("%.60s: other events at %zu", text, a.at);

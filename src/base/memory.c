@@ -22,7 +22,7 @@ static void *take(struct arena *arena, size_t n, size_t align)
     size_t at = block ? (block->used + align - 1) & ~(align - 1) : 0;
     if (n > SIZE_MAX / 2) return NULL;
     if (!block || at > block->size || block->size - at < n) {
-        size_t room = block ? BLOCK : FIRST, size = n > room ? (n + ALIGN - 1) & ~(size_t)(ALIGN - 1) : room;
+        size_t room = !block ? FIRST : 2 * block->size < BLOCK ? 2 * block->size : BLOCK, size = n > room ? (n + ALIGN - 1) & ~(size_t)(ALIGN - 1) : room;
         block = aligned_alloc(ALIGN, sizeof *block + size);
         if (!block) return NULL;
         *block = (struct arena_block){.next = arena->head, .size = size};

@@ -1,7 +1,9 @@
 /* builder.c - see builder.h. */
 #include "data/builder.h"
 
+#include "data/encoding.h"
 #include "data/number.h"
+#include "data/reading.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -37,7 +39,8 @@ smurf_status smurf_builder_inherit(struct builder *b, const smurf_data *from, sm
     smurf_status status = smurf_builder_inherit_types(b, from, err);
     for (size_t i = 0; from->remark && from->remark[i] && !status; i++)
         status = smurf_builder_remark(b, err, "%s", from->remark[i]);
-    return status;
+    return status || !from->reading.time_column ? status
+                                                : smurf_reading_copy(&b->reading, &from->reading, &b->text, err);
 }
 
 /* ---- Events ---------------------------------------------------------------------------------- */
@@ -104,7 +107,7 @@ smurf_status smurf_builder_type_word(struct builder *b, const char *text, size_t
     }
     if (memchr(text, '\0', n))
         return smurf_fail(err, SMURF_ERROR_INPUT, "a NUL byte in the type '%s' (is the file damaged?)", text);
-    uint32_t word = smurf_names_intern(&b->vocabulary, text, n);
+    uint32_t word = smurf_names_intern_utf8(&b->vocabulary, text, n, &b->decoded);
     if (word == NAMES_FULL) return smurf_fail_memory(err);
     if (word >= TYPE_LIMIT)
         return smurf_fail(err, SMURF_ERROR_INPUT,
@@ -208,13 +211,24 @@ static smurf_status check_order(struct builder *b, double *time, uint32_t *type,
             char now[NUMBER_TEXT], before[NUMBER_TEXT];
             int a = (int)smurf_number_write_time(now, origin, time[i]);
             int c = (int)smurf_number_write_time(before, origin, time[i - 1]);
-            return smurf_fail(err, SMURF_ERROR_INPUT,
-                              "event %zu: time %.*s is before the previous event %.*s (use --sort to sort)", i + 1, a,
-                              now, c, before);
+            return smurf_fail(
+                err, SMURF_ERROR_INPUT,
+                "event %zu: time %.*s is before the previous event %.*s (--strict and streams do not sort)", i + 1, a,
+                now, c, before);
         }
     }
     b->sorted += wrong;
     return wrong ? sort_events(time, type, n, err) : SMURF_OK;
+}
+
+static void reverse(double *time, uint32_t *type, size_t n)
+{
+    for (size_t i = 0; i < n / 2; i++) {
+        double t = time[i];
+        uint32_t k = type[i];
+        time[i] = time[n - 1 - i], type[i] = type[n - 1 - i];
+        time[n - 1 - i] = t, type[n - 1 - i] = k;
+    }
 }
 
 smurf_status smurf_builder_close(struct builder *b, const struct sequence_info *info, smurf_error *err)
@@ -225,6 +239,7 @@ smurf_status smurf_builder_close(struct builder *b, const struct sequence_info *
     size_t n = b->times - b->closed;
     double *time = b->time ? b->time + b->closed : NULL;
     uint32_t *type = b->type ? b->type + b->closed : NULL;
+    if (b->newest_first) reverse(time, type, n);
     smurf_status status = check_order(b, time, type, n, info->origin, err);
     if (status) return status;
 
@@ -321,6 +336,8 @@ smurf_status smurf_builder_finish(struct builder *b, smurf_data **out, smurf_err
     if (!status && b->sorted)
         status = smurf_builder_remark(b, err, "%zu event%s out of order and %s been sorted", b->sorted,
                                       b->sorted == 1 ? " was" : "s were", b->sorted == 1 ? "has" : "have");
+    if (!status && b->decoded)
+        status = smurf_builder_remark(b, err, "some names are not UTF-8 and have been read as Windows-1252");
     if (status) return status;
 
     smurf_data *data = calloc(1, sizeof *data);
@@ -341,6 +358,7 @@ smurf_status smurf_builder_finish(struct builder *b, smurf_data **out, smurf_err
     data->types = types;
     data->calendar = b->calendar;
     data->remark = b->remark;
+    data->reading = b->reading;
     size_t at = 0;
     for (size_t i = 0; i < data->sequences; i++) {
         data->sequence[i].time = data->time ? data->time + at : NULL;

@@ -33,10 +33,12 @@ struct sequence_info {
 struct builder {
     const char *name;  /* the source, for messages and smurf_data_source; copied by finish */
     bool sort;         /* sort events that are out of order instead of failing */
+    bool newest_first; /* events come in descending order: each sequence is reversed before it is checked */
     bool words;        /* types are words; may be set before the first type */
     bool inherited;    /* the vocabulary comes from another data set: numbers index it */
     bool numbers_only; /* a word is an error: another part of the data set has numbers */
     bool calendar;
+    bool decoded;            /* some text was not UTF-8 */
     const char *unit;        /* copied by finish; NULL: unknown */
     uint32_t declared;       /* number of types the source declares; 0: not declared */
     struct names vocabulary; /* of words */
@@ -53,6 +55,7 @@ struct builder {
     struct arena text;
     const char **remark;
     size_t remarks, remark_room;
+    smurf_reading reading; /* set by readers of tables; texts in `text` */
 };
 
 void smurf_builder_release(struct builder *b);
@@ -60,7 +63,8 @@ void smurf_builder_release(struct builder *b);
 /* Takes over the types of `from` and their names. Types pushed later with smurf_builder_index are indices, named or
    not. */
 smurf_status smurf_builder_inherit_types(struct builder *b, const smurf_data *from, smurf_error *err);
-/* For a data set made of events of `from`: takes over its types, unit, calendar flag, source name and remarks. */
+/* For a data set made of events of `from`: takes over its types, unit, calendar flag, source name, remarks and
+   reading. */
 smurf_status smurf_builder_inherit(struct builder *b, const smurf_data *from, smurf_error *err);
 
 smurf_status smurf_builder_time(struct builder *b, double time, smurf_error *err);

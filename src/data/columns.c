@@ -53,6 +53,113 @@ int smurf_column_rank(enum column_role role, const char *name, size_t n, const s
     return -1;
 }
 
+/* ---- Words of a name -------------------------------------------------------------------------- */
+
+/* Blank-separated words that make a name suggest a role. */
+static const char *const telling[COLUMN_ROLES] = {
+    [COLUMN_SEQUENCE] = "account asset bike bus car card case claim client contract customer device driver employee "
+                        "engine entity equipment guest host household loan machine member node order passenger patient "
+                        "person player plane policy seq sequence series session ship student subject subscriber train "
+                        "trace truck unit user vehicle visitor",
+    [COLUMN_TIME] = "clock created date datetime epoch occurred time timestamp ts when",
+    [COLUMN_TYPE] = "action activity alarm alert category class command error event kind label level mark method "
+                    "operation outcome phase priority program rating reason result severity shape stage status step "
+                    "task type verb",
+};
+/* Words that say little beside a telling one. */
+static const char filler[] = "code hash id ids idx index key name no nr num number uuid";
+/* Times of something else than the event. */
+static const char late[] = "birth closed due end expires expiry finish finished last modified resolved stop to until "
+                           "updated";
+/* Names of standards, without separators. */
+static const struct {
+    enum column_role role;
+    const char *name;
+} standards[] = {{COLUMN_SEQUENCE, "caseconceptname"}, {COLUMN_TIME, "timetimestamp"}, {COLUMN_TYPE, "conceptname"}};
+
+enum { WORDS_MOST = 12, WORD_MOST = 24 };
+struct words {
+    char word[WORDS_MOST][WORD_MOST];
+    int count;
+    char joined[WORDS_MOST * WORD_MOST];
+};
+
+static bool is_lower(char c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+static bool is_upper(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+/* Splits at anything but letters, at digits, and before a capital that follows a small letter. */
+static void split_words(struct words *w, const char *name, size_t n)
+{
+    size_t length = 0, joined = 0;
+    w->count = 0;
+    for (size_t i = 0; i < n && w->count < WORDS_MOST; i++) {
+        bool letter = is_lower(name[i]) || is_upper(name[i]) || (name[i] & 0x80);
+        bool starts = i > 0 && is_upper(name[i]) && is_lower(name[i - 1]);
+        if (length && (!letter || starts)) w->word[w->count++][length] = '\0', length = 0;
+        if (!letter || w->count == WORDS_MOST || length == WORD_MOST - 1) continue;
+        char c = is_upper(name[i]) ? (char)(name[i] + 32) : name[i];
+        w->word[w->count][length++] = c;
+        w->joined[joined++] = c;
+    }
+    if (length) w->word[w->count++][length] = '\0';
+    w->joined[joined] = '\0';
+}
+
+static bool in_list(const char *list, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *p = list; (p = strstr(p, word)); p += n)
+        if ((p == list || p[-1] == ' ') && (p[n] == ' ' || p[n] == '\0')) return true;
+    return false;
+}
+
+/* A telling word, also with "id" and the like attached: "machineid". */
+static bool tells(enum column_role role, const char *word)
+{
+    if (in_list(telling[role], word)) return true;
+    size_t n = strlen(word);
+    char stem[WORD_MOST];
+    if (n < 4 || role == COLUMN_TIME) return false;
+    snprintf(stem, sizeof stem, "%.*s", (int)(n - 2), word);
+    return in_list("id no nr", word + n - 2) && in_list(telling[role], stem);
+}
+
+int smurf_column_strength(enum column_role role, const char *name, size_t n)
+{
+    static const smurf_read_config none = {0};
+    int rank = smurf_column_rank(role, name, n, &none);
+    if (rank >= 0) return COLUMN_USUAL_NAME + MOST_NAMES - rank;
+    if (!telling[role]) return COLUMN_NO_NAME;
+    struct words w;
+    split_words(&w, name, n);
+    for (size_t i = 0; i < sizeof standards / sizeof *standards; i++)
+        if (standards[i].role == role && strcmp(standards[i].name, w.joined) == 0) return COLUMN_STANDARD;
+    int told = 0, other = 0, fillers = 0;
+    bool last = false, wrong = false;
+    for (int i = 0; i < w.count; i++) {
+        bool here = tells(role, w.word[i]), fill = !here && in_list(filler, w.word[i]);
+        told += here;
+        fillers += fill;
+        other += !here && !fill;
+        if (!fill) last = here;
+        wrong = wrong || (role == COLUMN_TIME && in_list(late, w.word[i]));
+    }
+    if (role == COLUMN_SEQUENCE && !told) return w.count > 1 && fillers && in_list("id uuid", w.word[w.count - 1]);
+    if (!told) return COLUMN_NO_NAME;
+    if (wrong) return COLUMN_HINT;
+    if (!other) return COLUMN_NAMED;
+    return last && (role != COLUMN_SEQUENCE || fillers) ? COLUMN_LIKELY : COLUMN_HINT;
+}
+
+/* ---- Times ------------------------------------------------------------------------------------ */
+
 static bool is_non_finite(const char *text, size_t n)
 {
     if (n && (*text == '-' || *text == '+')) text++, n--;

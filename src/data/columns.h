@@ -1,5 +1,5 @@
 /*
- * columns.h - the roles of table columns and JSON fields.
+ * columns.h - column roles: which names mean what.
  */
 #ifndef SMURF_DATA_COLUMNS_H
 #define SMURF_DATA_COLUMNS_H
@@ -27,6 +27,11 @@ int smurf_column_rank(enum column_role role, const char *name, size_t n, const s
 /* Writes the usual names of a role to text, for messages: "time, timestamp, ...". Returns text. */
 enum { COLUMN_USUAL = 320 };
 const char *smurf_column_usual(enum column_role role, char text[COLUMN_USUAL]);
+
+/* How strongly any name suggests a role, from its words, however they are joined: "Case ID", "caseId", "case:id".
+   COLUMN_USUAL_NAME and more: one of the usual names, best first. */
+enum { COLUMN_NO_NAME, COLUMN_HINT, COLUMN_LIKELY, COLUMN_NAMED, COLUMN_STANDARD, COLUMN_USUAL_NAME = 100 };
+int smurf_column_strength(enum column_role role, const char *name, size_t n);
 
 /* Reads a time field. calendar: 1 ISO-8601 times so far, 0 numbers, -1 none yet (then set). Messages carry no location.
    text[n] must be readable and not a digit. */

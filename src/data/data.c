@@ -70,6 +70,11 @@ size_t smurf_data_bytes(const smurf_data *data)
            data->text.bytes;
 }
 
+const smurf_reading *smurf_data_reading(const smurf_data *data)
+{
+    return data->reading.time_column ? &data->reading : NULL;
+}
+
 const char *smurf_data_remark(const smurf_data *data, size_t index)
 {
     if (!data->remark) return NULL;

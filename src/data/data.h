@@ -27,7 +27,8 @@ struct smurf_data {
     const char *unit;       /* "" if unknown */
     bool calendar;          /* times are seconds since 1970, read from ISO-8601 text */
     const char *source;
-    const char **remark; /* NULL-terminated, or NULL */
+    const char **remark;   /* NULL-terminated, or NULL */
+    smurf_reading reading; /* time_column NULL: not read from a table */
     struct arena text;   /* every string above */
 };
 

@@ -69,7 +69,7 @@ const struct format_class *smurf_format_for_path(const char *path)
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-static const smurf_read_config read_defaults = {.size = sizeof read_defaults, .rare = 5};
+static const smurf_read_config read_defaults = {.size = sizeof read_defaults, .sort = 1, .rare = 5};
 
 void smurf_read_config_init_sized(smurf_read_config *config, size_t size)
 {

@@ -184,6 +184,31 @@ static smurf_status read_rmtpp(struct source *source, struct builder *builder, c
     return status;
 }
 
+/* Rows of a table of numbers: several lines of the same length, of which some go down or end in a time since 1970. */
+static bool is_table(const char *p, const char *end)
+{
+    enum { FEWEST = 2, MOST = 16, LINES = 3 };
+    size_t lines = 0, fields = 0;
+    bool descends = false, dated = true;
+    for (const char *newline; p < end && (newline = memchr(p, '\n', (size_t)(end - p))); p = newline + 1) {
+        size_t count = 0;
+        double first = 0, last = -INFINITY;
+        struct decimal d;
+        for (const char *q; (p += strspn(p, " \t\r")) < newline; p = q, count++) {
+            if (!(q = smurf_decimal_scan(&d, p))) return false;
+            double value = smurf_decimal_value(&d);
+            if (!count) first = value;
+            descends = descends || value < last;
+            last = value;
+        }
+        if (!count) continue;
+        if (lines++ && count != fields) return false;
+        fields = count;
+        dated = dated && first < 1e8 && last >= 6e8;
+    }
+    return lines >= LINES && fields >= FEWEST && fields <= MOST && (descends || dated);
+}
+
 /* The first non-blank line starts with a number and contains only numbers, not separated by commas. NaN and infinity
    count as numbers, so that the reader can report them. */
 static bool looks(const char *head, size_t n)
@@ -195,7 +220,7 @@ static bool looks(const char *head, size_t n)
     if (!head[i] || !strchr(allowed, head[i])) return false;
     for (; i < n && head[i] != '\n'; i++)
         if (!head[i] || (!strchr(allowed, head[i]) && !strchr("nNaAiIfFtTyY", head[i]))) return false;
-    return true;
+    return !is_table(head, head + n);
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */

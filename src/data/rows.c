@@ -1,6 +1,8 @@
 /* rows.c - see rows.h. */
 #include "data/rows.h"
 
+#include "data/encoding.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +27,7 @@ static uint32_t find_sequence(struct rows *rows, const char *name, size_t n)
     uint32_t current = rows->current;
     if (current != NAMES_FULL && rows->names.length[current] == n && memcmp(rows->names.name[current], name, n) == 0)
         return current;
-    return smurf_names_intern(&rows->names, name, n);
+    return smurf_names_intern_utf8(&rows->names, name, n, &rows->builder->decoded);
 }
 
 static smurf_status add_sequence(struct rows *rows, const struct decimal *time, smurf_error *err)
@@ -36,7 +38,7 @@ static smurf_status add_sequence(struct rows *rows, const struct decimal *time, 
     if (!smurf_decimal_origin(time, &info.origin))
         return smurf_fail(err, SMURF_ERROR_INPUT, "time %.*s is beyond 2^63 (use a coarser unit)", (int)time->length,
                           time->text);
-    rows->sequence[rows->sequences++] = (struct row_sequence){.info = info, .last = -INFINITY};
+    rows->sequence[rows->sequences++] = (struct row_sequence){.info = info, .last = -INFINITY, .previous = NAN};
     return SMURF_OK;
 }
 
@@ -64,12 +66,15 @@ static smurf_status check_time(struct rows *rows, struct row_sequence *sequence,
             char before[NUMBER_TEXT];
             int n = (int)smurf_number_write_time(before, sequence->info.origin, sequence->last);
             return smurf_fail(err, SMURF_ERROR_INPUT,
-                              "time %.*s is before the previous event %.*s%s (use --sort to sort)", (int)time->length,
-                              time->text, n, before, rows->named ? " of its sequence" : "");
+                              "time %.*s is before the previous event %.*s%s (--strict and streams do not sort)",
+                              (int)time->length, time->text, n, before, rows->named ? " of its sequence" : "");
         }
     } else {
         sequence->last = *offset;
     }
+    rows->rises += *offset > sequence->previous;
+    rows->falls += *offset < sequence->previous;
+    sequence->previous = *offset;
     return SMURF_OK;
 }
 
@@ -188,6 +193,7 @@ smurf_status smurf_rows_finish(struct rows *rows, smurf_error *err)
         free(rows->of);
         rows->of = NULL;
     }
+    b->newest_first = rows->falls > 1 && rows->falls > 9 * rows->rises;
     size_t times = b->times;
     b->times = b->types = 0;
     for (size_t s = 0; s < rows->sequences; s++) {
@@ -199,5 +205,7 @@ smurf_status smurf_rows_finish(struct rows *rows, smurf_error *err)
         if (status) return status;
     }
     b->times = b->types = times;
-    return SMURF_OK;
+    if (!b->newest_first) return SMURF_OK;
+    b->newest_first = false;
+    return smurf_builder_remark(b, err, "events are newest first and have been reversed");
 }

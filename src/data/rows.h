@@ -2,8 +2,8 @@
  * rows.h - events that arrive one by one, each with its sequence name, in any order of sequences.
  *
  * Used by the readers of tables (CSV) and of logs with one JSON object per event. Rows of one sequence keep their
- * order; sequences are numbered in order of appearance. Interleaved sequences are grouped at the end by one counting
- * sort.
+ * order, unless the file is newest first: then it is reversed. Sequences are numbered in order of appearance.
+ * Interleaved sequences are grouped at the end by one counting sort.
  */
 #ifndef SMURF_DATA_ROWS_H
 #define SMURF_DATA_ROWS_H
@@ -15,7 +15,8 @@
 struct row_sequence {
     struct sequence_info info;
     size_t count;
-    double last;
+    double last; /* the latest time */
+    double previous;
 };
 
 struct rows {
@@ -26,7 +27,8 @@ struct rows {
     size_t sequences, sequence_room;
     uint32_t *of; /* (events) which sequence; NULL while rows are grouped */
     size_t of_room;
-    uint32_t current; /* sequence of the last row */
+    uint32_t current;    /* sequence of the last row */
+    size_t rises, falls; /* rows later or earlier than the one before in their sequence */
 };
 
 void smurf_rows_init(struct rows *rows, struct builder *builder, bool named);

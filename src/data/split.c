@@ -160,6 +160,7 @@ smurf_status smurf_split_read(smurf_split *out, const char *directory, const smu
     if (!status) status = find_parts(directory, path, err);
     for (int i = 0; i < PARTS && !status; i++) {
         if (!path[i]) continue;
+        if (out->train && !config.as) config.as = smurf_data_reading(out->train);
         status = smurf_format_read_path(part[i], path[i], known, &config, err);
         if (!status) status = check_clock(out->train, *part[i], err);
         if (!status && (!known || known->types < (*part[i])->types || (*part[i])->type_name)) known = *part[i];

@@ -93,7 +93,7 @@ static smurf_status read_whole(smurf_stream *s, smurf_error *err)
 /* A builder that knows what earlier pieces declared. */
 static smurf_status start_builder(const smurf_stream *s, struct builder *b, smurf_error *err)
 {
-    *b = (struct builder){.name = s->source.name, .sort = s->config.sort, .words = s->config.types_are_words};
+    *b = (struct builder){.name = s->source.name, .words = s->config.types_are_words};
     b->unit = s->config.unit ? s->config.unit : s->unit;
     b->declared = s->declared;
     if (s->names.count) b->words = b->inherited = true;

@@ -10,6 +10,7 @@
 #include "data/data.h"
 #include "data/json_tree.h"
 #include "data/rare.h"
+#include "data/reading.h"
 #include "model/config.h"
 #include "model/model_class.h"
 
@@ -27,6 +28,7 @@ void smurf_model_free(smurf_model *model)
     free(model->unit);
     free(model->slab);
     smurf_model_notes_release(&model->notes);
+    smurf_arena_release(&model->text);
     free(model);
 }
 
@@ -155,7 +157,10 @@ json_t *smurf_model_to_json(const smurf_model *m)
         scale_to_json(&m->view.scale), "feature", scale_to_json(&m->view.feature), "clock_unit", m->view.clock_unit,
         "low", m->low, "high", m->high, "fingerprint", print, "seed", (json_int_t)m->config.seed, "epoch",
         (json_int_t)m->epoch, "dev_loss", isfinite(m->dev_loss) ? json_real(m->dev_loss) : json_null());
-    return json && smurf_model_notes_to_json(&m->notes, json) ? json : give_up(json);
+    bool done = json && smurf_model_notes_to_json(&m->notes, json);
+    if (done && m->reading.time_column)
+        done = json_object_set_new(json, "reading", smurf_model_reading_to_json(&m->reading)) == 0;
+    return done ? json : give_up(json);
 }
 
 /* ---- From JSON ------------------------------------------------------------------------------- */
@@ -289,6 +294,9 @@ static smurf_status read_json(smurf_model *m, const json_t *json, const char *fi
     if (!(m->unit = strdup(unit ? unit : ""))) return smurf_fail_memory(err);
     status = smurf_model_notes_from_json(&m->notes, json, &wrong, err);
     if (!status && wrong) status = broken(file, wrong, err);
+    bool right = true;
+    if (!status) status = smurf_model_reading_from_json(m, json_object_get(json, "reading"), &right, err);
+    if (!status && !right) status = broken(file, "reading", err);
     return status ? status : names_from_json(m, json_object_get(json, "type_names"), file, err);
 }
 
@@ -335,12 +343,14 @@ smurf_status smurf_model_copy(smurf_model **out, const smurf_model *from, smurf_
     smurf_model *m = *out = copy_array(from, 1, sizeof *from);
     if (!m) return smurf_fail_memory(err);
     m->type_name = NULL;
+    m->text = (struct arena){0};
     m->unit = strdup(from->unit);
     m->slab = from->slab ? copy_array(from->slab, from->model.params.total, sizeof *m->slab) : NULL;
     m->notes.history = copy_array(from->notes.history, from->notes.epochs, sizeof *m->notes.history);
     m->notes.conformal = copy_array(from->notes.conformal, from->notes.calibration.conformal, sizeof(double));
     m->notes.split = from->notes.split ? strdup(from->notes.split) : NULL;
-    if (copy_names(m, from) && m->unit && (m->slab || !from->slab) && m->notes.history && m->notes.conformal &&
+    bool read = !smurf_reading_copy(&m->reading, &from->reading, &m->text, NULL);
+    if (copy_names(m, from) && read && m->unit && (m->slab || !from->slab) && m->notes.history && m->notes.conformal &&
         (m->notes.split || !from->notes.split))
         return SMURF_OK;
     smurf_model_free(m);

@@ -44,7 +44,13 @@ struct smurf_model {
     size_t epoch;         /* the best one */
     double dev_loss;
     struct model_notes notes;
+    smurf_reading reading; /* of the train data; time_column NULL: it was no table */
+    struct arena text;     /* of the reading */
 };
+
+/* The reading as JSON (NULL: out of memory); and back: *right is false if it is invalid. */
+json_t *smurf_model_reading_to_json(const smurf_reading *reading);
+smurf_status smurf_model_reading_from_json(smurf_model *model, const json_t *json, bool *right, smurf_error *err);
 
 /* NULL, or the name of a scale or support value that is out of range. Values fitted on sane data never are. */
 const char *smurf_model_check(const smurf_model *model);

@@ -9,6 +9,7 @@
 #include "base/sized.h"
 #include "base/threads.h"
 #include "data/data.h"
+#include "data/reading.h"
 #include "data/sink.h"
 #include "model/config.h"
 #include "train/schedule.h"
@@ -78,7 +79,8 @@ static smurf_status copy_names(smurf_model *m, const smurf_data *train, smurf_er
 {
     m->types = train->types;
     m->calendar = train->calendar;
-    smurf_status status = copy_name(&m->unit, train->unit, "the unit", train, err);
+    smurf_status status = smurf_reading_copy(&m->reading, &train->reading, &m->text, err);
+    if (!status) status = copy_name(&m->unit, train->unit, "the unit", train, err);
     if (status || !train->type_name) return status;
     m->type_name = calloc(train->types + 1, sizeof *m->type_name);
     if (!m->type_name) return smurf_fail_memory(err);

@@ -23,8 +23,7 @@ CASES = {
     "csv_blank": ("a.csv", "\n \n\r\n", ["a.csv: ", "empty"]),
     "csv_byte_order_mark_only": ("a.csv", b"\xef\xbb\xbf", ["a.csv: ", "empty"]),
     "csv_header_only": ("a.csv", "time,type\n", ["a.csv: ", "no event"]),
-    "csv_no_header": ("a.csv", "a,1.5,0\na,2.5,1\n", ["a.csv:1: ", "no header", "1\\.5", "sequence,time,type"]),
-    "csv_no_header_dates": ("a.csv", "a,2024-01-01,0\n", ["a.csv:1: ", "no header"]),
+    "csv_no_header_no_time": ("a.csv", "a,1.5,0\na,0.5,1\nb,0.25,0\n", ["a.csv:1: ", "no header", "--time 1"]),
     "csv_no_time_column": ("a.csv", "user,what\na,b\n", ["a.csv:1: ", "column of times", "--time"]),
     "csv_no_such_column": ("a.csv", "user,t,what\na,1,b\n", ["a.csv:1: ", "'when'", "user, t, what"], ["--time", "when"]),
     "csv_no_such_type": ("a.csv", "user,t,what\na,1,b\n", ["a.csv:1: ", "'kind'"], ["--type", "kind"]),
@@ -33,24 +32,21 @@ CASES = {
     "csv_carriage_returns": ("a.csv", "time,type\r1,0\r2,0\r", ["a.csv:1: ", "carriage return"]),
     "csv_text_for_number": ("a.csv", "time,type\n1,0\nsoon,0\n", ["a.csv:3: ", "time 'soon'", "number", "ISO-8601"]),
     "csv_missing_time": ("a.csv", "time,type\n1,0\n,0\n", ["a.csv:3: ", "time is empty"]),
-    "csv_missing_type": ("a.csv", "time,type\n1,0\n2,\n", ["a.csv:3: ", "type is empty"]),
+    "csv_missing_type": ("a.csv", "time,type\n1,0\n2,\n", ["a.csv:3: ", "type is empty"], ["--strict"]),
     "csv_nan": ("a.csv", "time,type\n1,0\nNaN,0\n", ["a.csv:3: ", "time 'NaN'", "not finite", "remove"]),
     "csv_infinity": ("a.csv", "time,type\n1,0\n-inf,0\n", ["a.csv:3: ", "time '-inf'", "not finite"]),
     "csv_number_too_large": ("a.csv", "time,type\n1,0\n1e999,0\n", ["a.csv:3: ", "time 1e999"]),
-    "csv_negative_gap": ("a.csv", "time,type\n5,0\n\n4.5,0\n", ["a.csv:4: ", "time 4\\.5", "before", " 5 ", "--sort"]),
-    "csv_negative_gap_in_one_sequence": ("a.csv", "user,time\na,5\nb,1\na,4\n", ["a.csv:4: ", "time 4", " 5 ", "--sort"]),
+    "csv_negative_gap": ("a.csv", "time,type\n5,0\n\n4.5,0\n", ["a.csv:4: ", "time 4\\.5", "before", " 5 ", "--strict"], ["--strict"]),
+    "csv_negative_gap_in_one_sequence": ("a.csv", "user,time\na,5\nb,1\na,4\n", ["a.csv:4: ", "time 4", " 5 ", "--strict"], ["--strict"]),
     "csv_beyond_exactness": ("a.csv", "time,type\n0,0\n9007199254740993,0\n",
                              ["a.csv:3: ", "9007199254740993", "2\\^53", "coarser"]),
     "csv_beyond_64_bits": ("a.csv", "time,type\n92233720368547758080,0\n", ["a.csv:2: ", "2\\^63", "coarser"]),
-    "csv_type_negative": ("a.csv", "time,type\n1,-1\n", ["a.csv:2: ", "type -1", "out of range", "--types words"]),
-    "csv_type_fraction": ("a.csv", "time,type\n1,0\n2,1.5\n", ["a.csv:3: ", "type 1\\.5", "out of range"]),
-    "csv_type_too_large": ("a.csv", "time,type\n1,7000000000\n", ["a.csv:2: ", "type 7000000000", "--types words"]),
     "csv_ragged_short": ("a.csv", "user,time,type\na,1,0\na,2\n", ["a.csv:3: ", "2 fields", "3"]),
     "csv_ragged_long": ("a.csv", "user,time,type\na,1,0\na,2,0,9\n", ["a.csv:3: ", "4 fields", "3", "quotes"]),
     "csv_quote_not_closed": ("a.csv", 'user,time,type\na,1,0\n"b,2,0\nc,3,0\n', ["a.csv:3: ", "quote", "not closed"]),
     "csv_text_behind_quote": ("a.csv", 'user,time,type\n"a"b,1,0\n', ["a.csv:2: ", "closing quote", "field 1"]),
     "csv_place_behind_line_breaks": ("a.csv", 'user,time,type\n"a\n\nb",1,0\na,x,0\n', ["a.csv:5: ", "time 'x'"]),
-    "csv_mixed_clocks": ("a.csv", "time,type\n1,0\n2024-01-01,0\n", ["a.csv:3: ", "2024-01-01", "numbers"]),
+    "csv_mixed_clocks": ("a.csv", "time,type\n1,0\n2024-01-01,0\n", ["a.csv:2: ", "time '1'", "dates"]),
     "csv_no_such_day": ("a.csv", "time,type\n2023-02-29,0\n", ["a.csv:2: ", "2023-02-29", "ISO-8601"]),
     "csv_nul_byte": ("a.csv", b"time,type\n1,a\n2,b\x00c\n", ["a.csv"]),
     "csv_utf16": ("a.csv", "time,type\n1,0\n".encode("utf-16"), ["a.csv: ", "UTF-16", "UTF-8"]),
@@ -67,7 +63,7 @@ CASES = {
     "jsonl_infinity": ("a.jsonl", GOOD + TIMES % "1,2,-Infinity", ["a.jsonl:2: ", "time_since_start, entry 3", "-Inf"]),
     "jsonl_null": ("a.jsonl", GOOD + TIMES % "1,null,3", ["a.jsonl:2: ", "time_since_start, entry 2", "null"]),
     "jsonl_number_too_large": ("a.jsonl", TIMES % "1,2,1e999", ["a.jsonl:1: ", "time_since_start, entry 3", "1e999"]),
-    "jsonl_negative_gap": ("a.jsonl", GOOD + TIMES % "1,3,2.5", ["a.jsonl:2: ", "event 3", "2\\.5", " 3 ", "--sort"]),
+    "jsonl_negative_gap": ("a.jsonl", GOOD + TIMES % "1,3,2.5", ["a.jsonl:2: ", "event 3", "2\\.5", " 3 ", "--strict"], ["--strict"]),
     "jsonl_beyond_exactness": ("a.jsonl", TIMES % "0,1,9007199254740993", ["a.jsonl:1: ", "entry 3", "2\\^53", "coarser"]),
     "jsonl_beyond_64_bits": ("a.jsonl", TIMES % "1e30,2,3", ["a.jsonl:1: ", "entry 1", "2\\^63"]),
     "jsonl_ragged": ("a.jsonl", GOOD + '{"time_since_start":[1,2],"type_event":[0]}', ["a.jsonl:2: ", "2 times", "1 types?"]),
@@ -94,7 +90,7 @@ CASES = {
     "jsonl_mixed_shapes": ("a.jsonl", GOOD + '{"time":1,"type":0}\n', ["a.jsonl:2: ", "single event"]),
     "jsonl_event_without_time": ("a.jsonl", '{"time":1,"type":0}\n{"typ":0}\n', ["a.jsonl:2: "]),
     "jsonl_event_nan": ("a.jsonl", '{"time":1,"type":0}\n{"time":NaN,"type":0}\n', ["a.jsonl:2: ", "NaN"]),
-    "jsonl_event_negative_gap": ("a.jsonl", '{"time":5}\n{"time":4}\n', ["a.jsonl:2: ", "time 4", " 5 ", "--sort"]),
+    "jsonl_event_negative_gap": ("a.jsonl", '{"time":5}\n{"time":4}\n', ["a.jsonl:2: ", "time 4", " 5 ", "--strict"], ["--strict"]),
     "jsonl_window_ends_early": ("a.jsonl", '{"times":[1,2],"types":[0,0],"observation_end":1.5}', ["a.jsonl:1: ", "end of obs"]),
     "jsonl_deep": ("a.jsonl", '{"x":' + "[" * DEEP, ["a.jsonl:1: ", "nested", "64"]),
     "jsonl_nul_byte": ("a.jsonl", GOOD.encode() + b"\x00\n", ["a.jsonl:2: ", "NUL"]),
@@ -104,7 +100,7 @@ CASES = {
     "json_number": ("a.json", "[1,2,3]", ["a.json:1: ", "object"]),
     "json_nan": ("a.json", "[\n%s,\n%s]" % (GOOD, TIMES % "1,NaN,3"), ["a.json:4: ", "time_since_start, entry 2", "NaN"]),
     "json_ragged": ("a.json", '[{"times":[1,2],"types":[0]}]', ["a.json:1: ", "2 times", "1 types?"]),
-    "json_negative_gap": ("a.json", '[{"times":[2,1],"types":[0,0]}]', ["a.json:1: ", "event 2", "--sort"]),
+    "json_negative_gap": ("a.json", '[{"times":[2,1],"types":[0,0]}]', ["a.json:1: ", "event 2", "--strict"], ["--strict"]),
     "json_cut_off": ("a.json", '[{"times":[1,2],"types":[0,0]},\n{"times":[1', ["a.json:2: ", "cut off"]),
     "json_deep": ("a.json", "[" * DEEP, ["a.json:1: ", "nested"]),
     "json_two_lists": ("a.json", '{"train":[{"times":[1]}],"test":[{"times":[1]}]}', ["a.json:1: ", "train", "test", "--key"]),
@@ -124,7 +120,7 @@ RMTPP = {
     "text_for_number": ("1 2\n1 soon 3\n", "0 0\n0 0 0\n", ["time-a.txt:2: ", "time 'soon'"]),
     "nan": ("1 nan 3\n", "0 0 0\n", ["time-a.txt:1: ", "time 'nan'", "not finite"]),
     "infinity": ("1 2\n1 2 inf\n", "0 0\n0 0 0\n", ["time-a.txt:2: ", "time 'inf'", "not finite"]),
-    "negative_gap": ("1 2\n1 3 2.5\n", "0 0\n0 0 0\n", ["time-a.txt:2: ", "event 3", "2\\.5", "\\(use --sort to sort\\)$"]),
+    "negative_gap": ("1 2\n1 3 2.5\n", "0 0\n0 0 0\n", ["time-a.txt:2: ", "event 3", "2\\.5", "\\(--strict and streams do not sort\\)$"], ["--strict"]),
     "beyond_exactness": ("0 9007199254740993\n", "0 0\n", ["time-a.txt:1: ", "2\\^53"]),
     "beyond_64_bits": ("92233720368547758080\n", "0\n", ["time-a.txt:1: ", "2\\^63"]),
     "type_negative": ("1 2\n", "0 -1\n", ["event-a.txt:1: ", "type -1", "out of range"]),
@@ -154,15 +150,15 @@ class BadInput(Case):
         self.refuse("convert", "-", "-", *options, says=piped, input=raw)
         self.assertNotIn("hacked", self.listing())
 
-    def check_pair(self, times, types, says):
+    def check_pair(self, times, types, says, options=()):
         self.write("time-a.txt", times)
         self.write("event-a.txt", types)
-        self.refuse("info", "time-a.txt", says=says)
-        self.refuse("convert", "time-a.txt", "out.csv", says=says)
+        self.refuse("info", "time-a.txt", *options, says=says)
+        self.refuse("convert", "time-a.txt", "out.csv", *options, says=says)
         self.write("packed/time-a.txt.gz", packed(times))
         self.write("packed/event-a.txt.gz", packed(types))
-        self.refuse("info", "packed/time-a.txt.gz", says=[s.replace(".txt", ".txt.gz") for s in says])
-        self.refuse("info", "-", "--events", "event-a.txt", says=[s.replace("time-a.txt", "standard input") for s in says],
+        self.refuse("info", "packed/time-a.txt.gz", *options, says=[s.replace(".txt", ".txt.gz") for s in says])
+        self.refuse("info", "-", "--events", "event-a.txt", *options, says=[s.replace("time-a.txt", "standard input") for s in says],
                     input=times)
 
 

@@ -203,12 +203,12 @@ class Now(PredictCase):
 
     def test_far_clocks(self):
         last = 2 ** 63 - 5
-        self.write("far.csv", "time,type\n%d,a\n%d,b\n" % (last - 1, last))
+        self.write("far.csv", "user,time,type\nu,%d,a\nu,%d,b\n" % (last - 1, last))
         a = self.predict("--interval", "0.999999999", data="far.csv")[0]
         self.assertEqual(a["last"], last)
         far = self.smurf("predict", self.at("words.safetensors"), "far.csv", "--now", str(2 ** 63 - 1), "--format", "jsonl").out
         self.assertIn('"median_time":null', far)
-        self.write("old.csv", "time,type\n-7.25,a\n-3.5,b\n")
+        self.write("old.csv", "user,time,type\nu,-7.25,a\nu,-3.5,b\n")
         a = self.predict(data="old.csv")[0]
         self.assertEqual(a["last"], -3.5)
         self.assertAlmostEqual(a["median_time"], -3.5 + a["median"], 6)
@@ -236,10 +236,12 @@ class Inputs(PredictCase):
 
     def test_bad_data(self):
         model = self.at("words.safetensors")
-        for name, text, says in [("nan", "time,type\n1,a\nnan,b\n", ":3:.*nan"), ("back", "time,type\n2,a\n1,b\n", ":3:.*before"),
-                                 ("inf", "time,type\n1,a\ninf,b\n", ":3:"), ("none", "", "empty"), ("header", "time,type\n", "no event")]:
+        for name, text, says in [("nan", "user,time,type\nu,1,a\nu,nan,b\n", ":3:.*nan"),
+                                 ("back", "user,time,type\nu,2,a\nu,1,b\n", ":3:.*before"),
+                                 ("inf", "user,time,type\nu,1,a\nu,inf,b\n", ":3:"), ("none", "", "empty"),
+                                 ("header", "user,time,type\n", "no event")]:
             self.write("x.csv", text)
-            self.refuse("predict", model, "x.csv", says=says)
+            self.refuse("predict", model, "x.csv", "--strict", says=says)
             self.refuse("predict", model, "-", input=text, says=says)
         self.refuse("predict", model, "nope.csv", says="nope.csv")
         self.refuse("predict", "nope.safetensors", self.at("demo"), says="nope.safetensors")

@@ -134,9 +134,13 @@ class Refusals(SampleCase):
 
     def test_files(self):
         self.refuse("sample", "nope.safetensors", self.at("words"), says="nope")
-        self.refuse("sample", self.at("m.safetensors"), self.at("words"), says="words")
-        self.write("t.csv", "time,type\n1,a\n2,zebra\n")
-        self.refuse("sample", self.at("words.safetensors"), "t.csv", says="'zebra'")
+
+    def test_unknown_types(self):
+        """They are told, and the model uses their times."""
+        self.write("t.csv", "user,time,type\nu,1,a\nu,2,zebra\n")
+        for model, data, name in ("m", self.at("words"), "words"), ("words", "t.csv", "'zebra'"):
+            r = self.smurf("sample", self.at(f"{model}.safetensors"), data, "--paths", "2", "--events", "1", quiet=False)
+            self.assertRegex(r.err, f"{name}.*does not know|does not know.*{name}")
 
 
 if __name__ == "__main__":

@@ -72,14 +72,6 @@ class Score(ModelCase):
         self.assertAlmostEqual(share[o["type"]], o["type_p"], 3)
         self.assertEqual(law["types"][0]["type"], o["predicted"])
 
-    def test_unknown_types(self):
-        """The gap is scored, the type is not."""
-        self.write("x.csv", "time,type\n1,a\n2,zebra\n4,b\n")
-        found = self.score(data="x.csv", quiet=False)
-        self.assertEqual([o["type"] for o in found], ["other", "b"])
-        self.assertEqual([o["type_p"] is None for o in found], [True, False])
-        self.assertTrue(all(0 < o["p"] <= 1 and o["log_density"] for o in found))
-
     def test_p_is_two_sided(self):
         for o in self.score():
             self.assertTrue(0 <= o["pit"] <= 1)
@@ -106,6 +98,21 @@ class Score(ModelCase):
         self.assertEqual([o["p"] for o in some], [o["p"] for o in ranked if o["p"] <= 0.2][:3])
         self.assertEqual(self.score("--below", "1e-12"), [])
         self.assertEqual(len(self.score("--top", "100000")), len(every))
+
+    def test_unknown_types_are_not_scored(self):
+        """Their gaps are."""
+        self.write("new.csv", table(4, types=("a", "b", "new"), seed=5))
+        found = [json.loads(line) for line in self.smurf("score", self.at("words.safetensors"), "new.csv", "--format", "jsonl",
+                                                         quiet=False).out.splitlines()]
+        whole = json.loads(self.smurf("eval", self.at("words.safetensors"), "new.csv", "--json", quiet=False).out)
+        known = [o for o in found if o["type_p"] is not None]
+        self.assertEqual({o["type"] for o in found if o["type_p"] is None}, {"other"})
+        self.assertTrue(0 < len(known) < len(found) == whole["n"])
+        self.assertAlmostEqual(math.fsum(o["log_density"] for o in found) / len(found), whole["log_likelihood"], 6)
+        self.assertAlmostEqual(-math.fsum(math.log(o["type_p"]) for o in known) / len(known), whole["type_loss"], 6)
+        self.assertAlmostEqual(100 * sum(o["predicted"] == o["type"] for o in known) / len(known), whole["acc"], 6)
+        last = self.smurf("overdue", self.at("words.safetensors"), "new.csv", "--now", "99", "--format", "jsonl", quiet=False).out
+        self.assertLessEqual({json.loads(line)["type"] for line in last.splitlines()}, {"a", "b", "other"})
 
     def test_formats_agree(self):
         for kind in "words", "dates":

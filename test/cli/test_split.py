@@ -174,7 +174,7 @@ class SplitAt(Case):
     def test_nanoseconds(self):
         base = 1700000000000000000
         self.write("b.csv", "user,time\n" + "".join(f"a,{base + i}\n" for i in range(10)))
-        found = self.parts("--split-at", str(base + 4), source="b.csv")
+        found = self.parts("--split-at", str(base + 4), "--time-format", "number", source="b.csv")
         self.assertEqual(found["train"]["a"], ([base + i for i in range(4)], None, base + 4))
         self.assertEqual(found["test"]["a"][1], 4)
 

@@ -1,0 +1,315 @@
+/* csv_open.c - see csv_table.h. Looks at a sample of the rows to find delimiter, header and columns. */
+#include "data/csv_table.h"
+
+#include "data/encoding.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- The sample -------------------------------------------------------------------------------- */
+
+/* Rows of a table that are in memory. */
+struct sample {
+    const char *begin, *end;
+    bool whole; /* the table ends there */
+    char delimiter;
+    const struct log_syntax *log;
+    size_t columns;      /* rows with another number of fields are skipped; 0: none are */
+    struct field *first; /* (columns) a row before the others; NULL: none */
+    const char *middle;  /* further rows from the middle of the file; the first and last line may be cut off */
+    size_t middle_n;
+};
+
+static smurf_status each_record(const struct sample *s, const char *begin, const char *end, bool whole, size_t most,
+                                sniff_take *take, void *to, smurf_error *err)
+{
+    struct source source = {.name = "", .p = begin, .end = end, .line = 1, .eof = true};
+    struct csv_scan scan = {.source = &source, .err = NULL, .delimiter = s->delimiter, .log = s->log};
+    smurf_status status = SMURF_OK, failed = SMURF_OK;
+    const char *p, *stop;
+    for (size_t rows = 0; rows < most && !failed && smurf_csv_next(&scan, true, &p, &stop, &status); rows++) {
+        size_t count;
+        if (!whole && source.p == source.end) break;
+        status = smurf_csv_split(&scan, p, stop, &count);
+        if (status == SMURF_ERROR_MEMORY) failed = smurf_fail_memory(err);
+        if (status || (s->columns && count != s->columns)) continue;
+        failed = take(to, scan.field, count, err);
+    }
+    smurf_csv_release(&scan);
+    return failed;
+}
+
+static smurf_status each_row(void *context, sniff_take *take, void *to, smurf_error *err)
+{
+    const struct sample *s = context;
+    smurf_status status = s->first ? take(to, s->first, s->columns, err) : SMURF_OK;
+    if (!status) status = each_record(s, s->begin, s->end, s->whole, SNIFF_ROWS, take, to, err);
+    if (status || !s->middle_n) return status;
+    const char *line = memchr(s->middle, '\n', s->middle_n), *end = s->middle + s->middle_n;
+    return line ? each_record(s, line + 1, end, false, SNIFF_ROWS, take, to, err) : SMURF_OK;
+}
+
+static smurf_status see_row(void *to, const struct field *cell, size_t n, smurf_error *err)
+{
+    return smurf_sniff_row(to, cell, n, err);
+}
+
+/* ---- Delimiter --------------------------------------------------------------------------------- */
+
+struct counts {
+    size_t expected, rows, right;
+};
+
+static smurf_status count_fields(void *to, const struct field *cell, size_t n, smurf_error *err)
+{
+    struct counts *c = to;
+    (void)cell, (void)err;
+    c->rows++;
+    c->right += n == c->expected;
+    return SMURF_OK;
+}
+
+static size_t fields_in(const char *p, const char *end, char delimiter)
+{
+    struct csv_scan scan = {.delimiter = delimiter};
+    size_t count = 0;
+    if (smurf_csv_split(&scan, p, end, &count)) count = 0;
+    smurf_csv_release(&scan);
+    return count;
+}
+
+/* The first delimiter that splits all of the first rows alike; otherwise the first one in the first line. */
+static smurf_status guess_delimiter(struct sample *s, const char *p, const char *end, char *out, smurf_error *err)
+{
+    static const char candidate[] = {'\t', ',', ';', '|', ' '};
+    enum { ROWS = 50 };
+    *out = '\0';
+    for (size_t i = 0; i < sizeof candidate; i++) {
+        if (!memchr(p, candidate[i], (size_t)(end - p))) continue;
+        if (!*out && candidate[i] != ' ') *out = candidate[i];
+        struct counts counts = {.expected = fields_in(p, end, candidate[i])};
+        s->delimiter = candidate[i];
+        smurf_status status = each_record(s, s->begin, s->end, s->whole, ROWS, count_fields, &counts, err);
+        if (status) return status;
+        if (counts.expected > 1 && counts.rows && 10 * counts.right >= 9 * counts.rows) {
+            *out = candidate[i];
+            break;
+        }
+    }
+    if (!*out) *out = ',';
+    return SMURF_OK;
+}
+
+/* ---- Header ------------------------------------------------------------------------------------ */
+
+/* Is the first line's cell a value like those below it? */
+static bool is_value(const struct field *f, const struct sniff_column *seen)
+{
+    struct decimal d;
+    struct time_format format;
+    struct time_reader reader;
+    char note[TIME_NOTE];
+    if (!f->n) return false;
+    if (smurf_decimal_scan_time(&d, f->text, f->n)) return true;
+    if (!seen || seen->no_time || smurf_time_guess_best(&seen->time, &format, note) < 0.5) return false;
+    if (smurf_time_reader_init(&reader, &format, NULL, NULL)) return false;
+    bool read = smurf_time_read(&reader, &d, f->text, f->n);
+    smurf_time_reader_release(&reader);
+    return read;
+}
+
+/* Does the column hold numbers or times? */
+static bool holds_values(const struct sniff_column *seen)
+{
+    struct time_format format;
+    char note[TIME_NOTE];
+    if (10 * seen->numbers >= 9 * seen->cells) return seen->cells > 0;
+    return !seen->no_time && smurf_time_guess_best(&seen->time, &format, note) >= 0.9;
+}
+
+/* A first line that has values where the rows below have values names no columns. */
+static bool finds_header(const struct field *first, size_t columns, const struct sniff *sniff)
+{
+    size_t values = 0, alike = 0;
+    for (size_t i = 0; i < columns; i++) {
+        const struct sniff_column *seen = i < sniff->columns && sniff->rows ? &sniff->column[i] : NULL;
+        if (seen && !holds_values(seen)) continue;
+        bool value = is_value(&first[i], seen);
+        if (!value && seen && smurf_column_strength(COLUMN_TIME, first[i].text, first[i].n) >= COLUMN_NAMED)
+            return true;
+        values += seen || value;
+        alike += value;
+    }
+    return 2 * alike <= values;
+}
+
+/* ---- Names ------------------------------------------------------------------------------------- */
+
+static smurf_status name_columns(struct csv *csv, const struct field *first, smurf_error *err)
+{
+    for (size_t i = 0; i < csv->columns; i++) {
+        char number[24];
+        const char *given = csv->scan.log ? csv->scan.log->column[i] : NULL;
+        struct field name = given ? (struct field){given, strlen(given)} : first[i];
+        if (!csv->header) name = (struct field){number, (size_t)snprintf(number, sizeof number, "%zu", i + 1)};
+        char *text = smurf_arena_alloc(&csv->text, 3 * name.n + 1);
+        if (!text) return smurf_fail_memory(err);
+        if (smurf_text_is_utf8(name.text, name.n))
+            memcpy(text, name.text, name.n);
+        else
+            name.n = smurf_text_decode(text, name.text, name.n);
+        text[name.n] = '\0';
+        csv->name[i] = (struct field){text, name.n};
+    }
+    return SMURF_OK;
+}
+
+bool smurf_csv_fits(const struct csv *csv, size_t count)
+{
+    if (count == csv->columns) return true;
+    for (size_t i = csv->columns; i < count; i++)
+        if (csv->scan.field[i].n) return false;
+    for (size_t i = count; i < csv->columns; i++) {
+        if (!csv->header || csv->name[i].n) return false;
+        csv->scan.field[i] = (struct field){"", 0};
+    }
+    return true;
+}
+
+/* ---- Opening ----------------------------------------------------------------------------------- */
+
+/* The first record, split, with its fields copied, for the scanner reuses them. */
+static smurf_status first_line(struct csv *csv, const char *p, const char *end, struct field **first)
+{
+    smurf_status status = smurf_csv_split(&csv->scan, p, end, &csv->columns);
+    if (status) return status;
+    *first = smurf_arena_alloc(&csv->text, csv->columns * sizeof **first);
+    csv->name = smurf_arena_alloc(&csv->text, csv->columns * sizeof *csv->name);
+    if (!*first || !csv->name) return smurf_fail_memory(csv->scan.err);
+    for (size_t i = 0; i < csv->columns; i++) {
+        (*first)[i] = csv->scan.field[i];
+        if (!((*first)[i].text = smurf_arena_text(&csv->text, csv->scan.field[i].text, csv->scan.field[i].n)))
+            return smurf_fail_memory(csv->scan.err);
+    }
+    return SMURF_OK;
+}
+
+/* Are these numbers of columns, such as "1,3"? */
+static bool are_numbers(const char *names)
+{
+    return *names && strspn(names, "0123456789,") == strlen(names);
+}
+
+/* Without a sample there is a header, unless columns are named by numbers that are not in the first line. */
+static smurf_status check_header(struct csv *csv, const struct field *first)
+{
+    const smurf_read_config *config = csv->config;
+    const char *time = config->time_column ? config->time_column : config->as ? config->as->time_column : NULL;
+    bool numbered = time && are_numbers(time), value = false;
+    size_t at = 0;
+    for (size_t i = 0; i < csv->columns; i++) {
+        if (time && first[i].n == strlen(time) && memcmp(first[i].text, time, first[i].n) == 0) numbered = false;
+        if (!value && is_value(&first[i], NULL)) value = true, at = i;
+    }
+    csv->first_is_row = csv->scan.log || numbered;
+    csv->header = !numbered;
+    if (csv->first_is_row || !value) return SMURF_OK;
+    return smurf_source_fail(csv->scan.source, csv->scan.err,
+                             "no header: the first line must name the columns, such as 'sequence,time,type', "
+                             "but has '%.*s'",
+                             first[at].n < 40 ? (int)first[at].n : 40, first[at].text);
+}
+
+/* Looks at the rows after the first line and decides what the columns are. */
+static smurf_status look(struct csv *csv, struct sample *sample, struct field *first, struct sniff *sniff,
+                         struct builder *builder, struct choice *choice)
+{
+    smurf_error *err = csv->scan.err;
+    struct sniff_rows rows = {sample, each_row};
+    smurf_status status = SMURF_OK;
+    if (builder) {
+        sample->delimiter = csv->scan.delimiter;
+        sample->columns = csv->columns;
+        status = smurf_sniff_columns(sniff, csv->columns < SNIFF_COLUMNS ? csv->columns : SNIFF_COLUMNS, err);
+        if (!status) status = each_row(sample, see_row, sniff, err);
+        csv->first_is_row = csv->scan.log || !finds_header(first, csv->columns, sniff);
+        csv->header = csv->scan.log || !csv->first_is_row;
+        if (!status && csv->first_is_row) { /* again, with the first line in its place */
+            smurf_sniff_release(sniff);
+            sample->first = first;
+            status = each_row(sample, see_row, sniff, err);
+        }
+    } else {
+        status = check_header(csv, first);
+    }
+    if (!status) status = name_columns(csv, first, err);
+    struct choosing table = {csv->name, csv->columns, csv->header, builder ? sniff : NULL, &rows, csv->config, builder};
+    if (status) return status;
+    return smurf_source_blame(csv->scan.source, smurf_choose(choice, &table, err), err);
+}
+
+static smurf_status skip_byte_order_mark(struct source *source, smurf_error *err)
+{
+    smurf_status status = smurf_source_fill(source, 3, err);
+    if (!status && source->end - source->p >= 3 && memcmp(source->p, "\xEF\xBB\xBF", 3) == 0) source->p += 3;
+    return status;
+}
+
+static smurf_status read_first_line(struct csv *csv, struct sample *sample, bool stream, struct field **first,
+                                    const char **begin)
+{
+    struct source *source = csv->scan.source;
+    const char *end;
+    smurf_status status = SMURF_OK;
+    if (!smurf_csv_next(&csv->scan, true, begin, &end, &status))
+        return status ? status
+                      : smurf_fail_at(csv->scan.err, source->name, 0, "the file is empty: there are no events in it");
+    if (memchr(*begin, '\r', (size_t)(end - *begin)) && !memchr(*begin, '"', (size_t)(end - *begin)))
+        return smurf_source_fail(source, csv->scan.err,
+                                 "lines end in a carriage return alone (convert them to line feeds)");
+    *sample = (struct sample){.begin = source->p, .end = stream ? source->p : source->end, .whole = source->eof};
+    const smurf_reading *as = csv->config->as;
+    if (stream && as && as->delimiter && !csv->scan.delimiter) csv->scan.delimiter = as->delimiter[0];
+    if (!csv->scan.delimiter) csv->scan.log = smurf_log_syntax(*begin, stream ? end : source->end, source->eof);
+    sample->log = csv->scan.log;
+    if (csv->scan.log) csv->format = csv->scan.log->name;
+    if (!csv->scan.delimiter && !csv->scan.log)
+        status = guess_delimiter(sample, *begin, end, &csv->scan.delimiter, csv->scan.err);
+    return status ? status : first_line(csv, *begin, end, first);
+}
+
+smurf_status smurf_csv_open(struct csv *csv, struct source *source, struct builder *builder,
+                            const smurf_read_config *config, const char *format, char delimiter, smurf_error *err)
+{
+    *csv = (struct csv){.scan = {.source = source, .err = err, .delimiter = delimiter}, .config = config};
+    csv->format = format;
+    struct sample sample = {0};
+    struct sniff sniff = {0};
+    struct choice choice;
+    struct field *first = NULL;
+    const char *begin = NULL;
+    smurf_status status = skip_byte_order_mark(source, err);
+    if (!status && builder) status = smurf_source_fill(source, SNIFF_BYTES, err);
+    if (!status) status = read_first_line(csv, &sample, !builder, &first, &begin);
+    if (!status) status = look(csv, &sample, first, &sniff, builder, &choice);
+    smurf_sniff_release(&sniff);
+    if (!status) status = smurf_table_open(&csv->table, &choice, config, !builder, err);
+    if (!status && builder)
+        status = smurf_table_describe(&csv->table, builder, csv->name, csv->format,
+                                      csv->scan.log ? '\0' : csv->scan.delimiter, config, err);
+    if (!status && builder && choice.words && !builder->numbers_only && !builder->types) builder->words = true;
+    if (!status && csv->first_is_row) { /* the first line is a row: read it again */
+        source->p = begin;
+        csv->scan.lines = 0;
+    }
+    if (status) smurf_csv_close(csv);
+    return status;
+}
+
+void smurf_csv_close(struct csv *csv)
+{
+    smurf_csv_release(&csv->scan);
+    smurf_table_close(&csv->table);
+    smurf_arena_release(&csv->text);
+}

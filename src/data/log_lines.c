@@ -1,0 +1,146 @@
+/* log_lines.c - see log_lines.h. */
+#include "data/log_lines.h"
+
+#include "data/sniff.h"
+
+#include <string.h>
+
+static const char *skip_blanks(const char *p, const char *end)
+{
+    while (p < end && *p == ' ') p++;
+    return p;
+}
+
+/* A word up to a blank; *p moves behind it and its blanks. */
+static struct field word(const char **p, const char *end)
+{
+    const char *from = *p, *blank = memchr(from, ' ', (size_t)(end - from));
+    const char *to = blank ? blank : end;
+    *p = skip_blanks(to, end);
+    return (struct field){from, (size_t)(to - from)};
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* hh:mm:ss, perhaps with a fraction. */
+static bool is_clock(const char *p, size_t n)
+{
+    return n >= 8 && is_digit(p[0]) && is_digit(p[1]) && p[2] == ':' && is_digit(p[3]) && is_digit(p[4]) &&
+           p[5] == ':' && is_digit(p[6]) && is_digit(p[7]);
+}
+
+/* ---- Syslog ------------------------------------------------------------------------------------ */
+
+/* The message with every word that has a digit replaced by '#': what is left is the kind of message. */
+static struct field template_of(const char *p, const char *end, char *room)
+{
+    size_t n = 0;
+    while (p < end && n + 1 < LOG_TEMPLATE) {
+        struct field w = word(&p, end);
+        bool number = false;
+        for (size_t i = 0; i < w.n; i++) number = number || is_digit(w.text[i]);
+        if (number) w = (struct field){"#", 1};
+        if (n && n + 1 < LOG_TEMPLATE) room[n++] = ' ';
+        size_t copied = w.n < LOG_TEMPLATE - 1 - n ? w.n : LOG_TEMPLATE - 1 - n;
+        memcpy(room + n, w.text, copied);
+        n += copied;
+    }
+    while (n && ((unsigned char)room[n - 1] & 0x80)) n--; /* no part of a character at the cut */
+    room[n] = '\0';
+    return (struct field){room, n};
+}
+
+/* <13>Dec 10 06:55:46 host program[24200]: message, or with an ISO time. */
+static bool split_syslog(const char *p, const char *end, struct field *out, char *room)
+{
+    if (p < end && *p == '<') {
+        const char *close = memchr(p, '>', (size_t)(end - p));
+        if (!close || close - p > 5) return false;
+        p = close + 1;
+    }
+    const char *from = p;
+    struct field w = word(&p, end);
+    if (w.n == 3 && smurf_sniff_is_month(w.text, w.n)) {
+        struct field day = word(&p, end), clock = word(&p, end);
+        if (day.n < 1 || day.n > 2 || !is_digit(day.text[0]) || !is_clock(clock.text, clock.n)) return false;
+        w = (struct field){from, (size_t)(clock.text + clock.n - from)};
+    } else if (!(w.n >= 19 && is_digit(w.text[0]) && w.text[4] == '-' && w.text[10] == 'T' &&
+                 is_clock(w.text + 11, w.n - 11))) {
+        return false;
+    }
+    struct field host = word(&p, end), program = {p, 0}, pid = {p, 0};
+    const char *stop = p;
+    while (stop < end && *stop != ' ' && *stop != ':' && *stop != '[') stop++;
+    if (stop < end && *stop != ' ') {
+        program.n = (size_t)(stop - p);
+        const char *close = *stop == '[' ? memchr(stop, ']', (size_t)(end - stop)) : NULL;
+        if (close) pid = (struct field){stop + 1, (size_t)(close - stop - 1)}, stop = close + 1;
+        p = skip_blanks(stop < end && *stop == ':' ? stop + 1 : stop, end);
+    }
+    struct field message = template_of(p, end, room);
+    const struct field all[] = {w, host, program, pid, message};
+    memcpy(out, all, sizeof all);
+    return host.n > 0;
+}
+
+/* ---- Web servers ------------------------------------------------------------------------------- */
+
+/* host ident user [10/Oct/2000:13:55:36 -0700] "GET /path HTTP/1.0" 200 2326, perhaps more. */
+static bool split_common(const char *p, const char *end, struct field *out, char *room)
+{
+    (void)room;
+    struct field host = word(&p, end), ident = word(&p, end), user = word(&p, end);
+    if (!ident.n || !user.n || p == end || *p != '[') return false;
+    const char *close = memchr(p, ']', (size_t)(end - p));
+    if (!close) return false;
+    struct field time = {p + 1, (size_t)(close - p - 1)};
+    p = skip_blanks(close + 1, end);
+    if (p == end || *p != '"') return false;
+    const char *quote = ++p;
+    while (quote < end && (*quote != '"' || quote[-1] == '\\')) quote++;
+    if (quote == end) return false;
+    struct field method = word(&p, quote), path = word(&p, quote);
+    p = skip_blanks(quote + 1, end);
+    struct field status = word(&p, end), bytes = word(&p, end);
+    if (status.n != 3 || !is_digit(status.text[0])) return false;
+    const struct field all[] = {time, host, user, status, method, path, bytes};
+    memcpy(out, all, sizeof all);
+    return host.n > 0;
+}
+
+/* ---- Which ------------------------------------------------------------------------------------- */
+
+static const struct log_syntax syntaxes[] = {
+    {"syslog", {"time", "host", "program", "pid", "message"}, split_syslog},
+    {"common log", {"time", "host", "remote user", "status", "method", "path", "bytes"}, split_common},
+};
+
+/* Do nine in ten of the first lines have this syntax? */
+static bool is_syntax(const struct log_syntax *syntax, const char *p, const char *end, bool whole)
+{
+    enum { LINES = 50 };
+    size_t lines = 0, right = 0;
+    while (p < end && lines < LINES) {
+        struct field field[LOG_FIELDS];
+        char room[LOG_TEMPLATE];
+        const char *newline = memchr(p, '\n', (size_t)(end - p)), *stop = newline ? newline : end;
+        if (!newline && !whole && lines) break;
+        while (stop > p && (stop[-1] == '\r' || stop[-1] == ' ')) stop--;
+        bool good = stop > p && syntax->split(p, stop, field, room);
+        if (stop > p && !good && !lines) return false;
+        lines += stop > p;
+        right += good;
+        p = newline ? newline + 1 : end;
+    }
+    return lines && 10 * right >= 9 * lines;
+}
+
+const struct log_syntax *smurf_log_syntax(const char *p, const char *end, bool whole)
+{
+    for (size_t i = 0; i < sizeof syntaxes / sizeof *syntaxes; i++)
+        if (is_syntax(&syntaxes[i], p, end, whole)) return &syntaxes[i];
+    return NULL;
+}

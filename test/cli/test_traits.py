@@ -1,0 +1,418 @@
+"""Small files with one trait each, and pairs of traits: which columns are taken and what is read, or the one-line error.
+
+Each file holds the same log of 60 events in 6 cases, written in another way.
+"""
+import datetime
+import itertools
+import json
+import random
+import re
+import unittest
+
+from common import Case, packed
+
+START = datetime.datetime(2015, 1, 20, 8, 30, 15)
+UTC = datetime.timezone.utc
+
+
+def log(events=60):
+    """(when, case, activity, note)"""
+    draw = random.Random(7)
+    now, rows = START, []
+    for i in range(events):
+        rows.append((now, "c%d" % (i % 6), draw.choice(["order", "pay", "ship", "return"]), "note %d" % i))
+        now += datetime.timedelta(minutes=draw.choice([7, 95, 600]), seconds=draw.choice([0, 1, 30]))
+    return rows
+
+
+ROWS = log()
+
+
+def us(t):
+    return f"{t.month}/{t.day}/{t.year}"
+
+
+# name: (how it is written, a part of the format or of the sentence, precision in seconds)
+TIMES = {
+    "iso_T_Z": (lambda t: t.strftime("%Y-%m-%dT%H:%M:%SZ"), "iso", 1),
+    "iso_blank": (lambda t: t.strftime("%Y-%m-%d %H:%M:%S"), "iso", 1),
+    "iso_offset": (lambda t: t.strftime("%Y-%m-%dT%H:%M:%S+00:00"), "iso", 1),
+    "iso_offset_short": (lambda t: t.strftime("%Y-%m-%d %H:%M:%S+0000"), "iso", 1),
+    "iso_fraction": (lambda t: t.strftime("%Y-%m-%d %H:%M:%S.250"), "iso", 1),
+    "iso_comma": (lambda t: t.strftime("%Y-%m-%d %H:%M:%S,250"), "iso", 1),
+    "iso_minutes": (lambda t: t.strftime("%Y-%m-%d %H:%M"), "iso", 60),
+    "iso_basic": (lambda t: t.strftime("%Y%m%dT%H%M%SZ"), "iso", 1),
+    "compact": (lambda t: t.strftime("%Y%m%d%H%M%S"), "iso", 1),
+    "us": (lambda t: us(t) + t.strftime(" %H:%M:%S"), "%m/%d/%Y", 1),
+    "us_padded": (lambda t: t.strftime("%m/%d/%Y %H:%M"), "%m/%d/%Y", 60),
+    "us_12_hours": (lambda t: t.strftime("%m/%d/%Y %I:%M:%S %p"), "%m/%d/%Y %I", 1),
+    "us_12_hours_offset": (lambda t: t.strftime("%m/%d/%Y %I:%M:%S %p +0000"), "%m/%d/%Y %I", 1),
+    "us_short_year": (lambda t: us(t)[:-4] + t.strftime("%y %H:%M"), "%m/%d/%y", 60),
+    "day_first": (lambda t: t.strftime("%d/%m/%Y %H:%M:%S"), "%d/%m/%Y", 1),
+    "day_first_short": (lambda t: f"{t.day}/{t.month}/{t.year} " + t.strftime("%H:%M"), "%d/%m/%Y", 60),
+    "dots": (lambda t: t.strftime("%d.%m.%Y %H:%M:%S"), "%d.%m.%Y", 1),
+    "dashes": (lambda t: t.strftime("%d-%m-%Y %H:%M"), "%d-%m-%Y", 60),
+    "year_slashes": (lambda t: t.strftime("%Y/%m/%d %H:%M:%S"), "iso", 1),
+    "year_dots": (lambda t: t.strftime("%Y.%m.%d %H:%M:%S"), "%Y.%m.%d", 1),
+    "month_name": (lambda t: t.strftime("%d-%b-%Y %H:%M:%S"), "%b", 1),
+    "month_name_long": (lambda t: t.strftime("%d %B %Y %H:%M"), "%", 60),
+    "month_first": (lambda t: t.strftime("%B %d, %Y %H:%M:%S"), "%", 1),
+    "rfc_2822": (lambda t: t.strftime("%a, %d %b %Y %H:%M:%S +0000"), "%", 1),
+    "apache": (lambda t: t.strftime("[%d/%b/%Y:%H:%M:%S +0000]"), "%d/%b/%Y", 1),
+    "db2": (lambda t: t.strftime("%Y-%m-%d-%H.%M.%S.675872"), "%Y-%m-%d-%H", 1),
+    "epoch_s": (lambda t: str(int(t.replace(tzinfo=UTC).timestamp())), "epoch-s", 1),
+    "epoch_fraction": (lambda t: "%.1f" % t.replace(tzinfo=UTC).timestamp(), "epoch-s", 1),
+    "epoch_ms": (lambda t: str(int(t.replace(tzinfo=UTC).timestamp()) * 1000), "epoch-ms", 1),
+    "epoch_us": (lambda t: str(int(t.replace(tzinfo=UTC).timestamp()) * 10 ** 6), "epoch-us", 1),
+    "epoch_ns": (lambda t: str(int(t.replace(tzinfo=UTC).timestamp()) * 10 ** 9), "epoch-ns", 1),
+}
+DELIMITERS = {"comma": ",", "tab": "\t", "semicolon": ";", "bar": "|"}
+# The names of the columns of real logs: time, sequence, type.
+NAMES = [
+    ("time:timestamp", "case:concept:name", "concept:name"), ("CompleteTimestamp", "CaseID", "ActivityID"),
+    ("Complete Timestamp", "Case ID", "Activity"), ("start_date", "bike_id", "subscription_type"),
+    ("datetime", "machineID", "errorID"), ("timestamp", "userId", "rating"), ("InvoiceDate", "CustomerID", "event"),
+    ("Timestamp", "user_id", "action"), ("created_at", "session", "status"), ("EventTime", "accountId", "EventType"),
+    ("event_time", "patient", "kind"), ("Date", "vehicle_id", "Category"), ("ts", "device", "alarm"),
+    ("occurred_at", "customer number", "event name"), ("Start Time", "Employee ID", "Task"), ("when", "host", "severity"),
+    ("Datetime", "client-id", "Type"), ("logged.time", "sessionId", "operation"), ("TIME", "PATIENT_ID", "ACTIVITY"),
+    ("openDate", "order_id", "stage"),
+]
+
+
+def table(rows, names=("when", "case", "activity", "note"), delimiter=",", form="iso_blank", quote=False, end="\n",
+          cells=None):
+    """cells: what a row becomes, (when, case, activity, note) by default."""
+    write = TIMES[form][0]
+
+    def text(cell):
+        return '"%s"' % cell if quote else cell
+    lines = [] if names is None else [delimiter.join(map(text, names))]
+    for row in rows:
+        row = (write(row[0]),) + row[1:]
+        lines.append(delimiter.join(map(text, cells(*row) if cells else row)))
+    return "".join(line + end for line in lines)
+
+
+class Described(Case):
+    def take(self, content, *options, name="x.csv", **more):
+        """The description of a file, with the reading's members beside it."""
+        self.write(name, content)
+        [s] = self.summary(name, *options, **more)
+        for key, value in s["reading"].items():
+            s[key] = value
+        return s
+
+    def check(self, content, time, sequence, type, *options, events=60, sequences=6, types=4, first=START, says=None, **more):
+        s = self.take(content, *options, **more)
+        self.assertEqual((s["time_column"], s["sequence_column"], s["type_column"]), (time, sequence, type), s["text"])
+        self.assertEqual((s["events"], s["sequences"], s["types"]), (events, sequences, types), s["text"])
+        if first:
+            self.assertEqual(s["earliest"][:16], first.strftime("%Y-%m-%dT%H:%M"), s["text"])
+        if says:
+            self.assertRegex(s["text"], says)
+        self.assertNotIn("\n", s["text"])
+        return s
+
+    def refused(self, content, says, *options, name="x.csv"):
+        self.write(name, content)
+        self.refuse("info", name, *options, says=says)
+
+
+class Traits(Described):
+    """Filled below."""
+
+
+def add(name, test):
+    name = "test_" + re.sub(r"\W+", "_", name)
+    assert not hasattr(Traits, name), name
+    setattr(Traits, name, test)
+
+
+# ---- One trait, and pairs of traits --------------------------------------------------------------
+
+for form in TIMES:
+    def one_form(self, form=form):
+        s = self.check(table(ROWS, form=form, quote="," in TIMES[form][0](START)), "when", "case", "activity")
+        self.assertIn(TIMES[form][1], s["time_format"])
+        last = ROWS[-1][0].replace(second=0) if TIMES[form][2] == 60 else ROWS[-1][0]
+        self.assertEqual(s["latest"][:19], last.strftime("%Y-%m-%dT%H:%M:%S"))
+    add("time_" + form, one_form)
+
+    if " " in TIMES[form][0](START) or form in ("rfc_2822", "month_first"):
+        continue
+
+    def blanks(self, form=form):
+        self.check(table(ROWS, ("when", "case", "activity"), " ", form, cells=lambda w, c, a, n: (w, c, a)),
+                   "when", "case", "activity", name="x.log")
+    add("separated_by_blanks_" + form, blanks)
+
+for form, (word, delimiter) in itertools.product(["iso_T_Z", "us", "month_first", "epoch_ms", "dots"], DELIMITERS.items()):
+    if delimiter == "," and form == "month_first":
+        continue
+    add(f"{word}_{form}", lambda self, form=form, d=delimiter: self.check(
+        table(ROWS, delimiter=d, form=form), "when", "case", "activity"))
+    add(f"quoted_{word}_{form}", lambda self, form=form, d=delimiter: self.check(
+        table(ROWS, delimiter=d, form=form, quote=True, end="\r\n"), "when", "case", "activity"))
+
+for i, names in enumerate(NAMES):
+    def named(self, names=names):
+        self.check(table(ROWS, names + ("remark",)), *names)
+        self.check(table(ROWS, ("remark",) + names[::-1], cells=lambda w, c, a, n: (n, a, c, w)), *names)
+    add(f"names_{i}_{names[0]}", named)
+
+for form, (word, delimiter) in itertools.product(["iso_T_Z", "us_12_hours", "day_first", "epoch_s", "apache"], DELIMITERS.items()):
+    add(f"no_header_{word}_{form}", lambda self, form=form, d=delimiter: self.check(
+        table(log(600), None, d, form, cells=lambda w, c, a, n: ("u%d" % (int(n[5:]) % 60), w, a)), "2", "1", "3", events=600,
+        sequences=60, says="no header"))
+
+for form, order in itertools.product(["iso_T_Z", "us", "day_first", "epoch_s", "month_name"], ["newest_first", "shuffled"]):
+    def in_order(self, form=form, order=order):
+        rows = ROWS[::-1] if order == "newest_first" else random.Random(3).sample(ROWS, len(ROWS))
+        s = self.check(table(rows, form=form), "when", "case", "activity")
+        self.assertRegex(" ".join(s["warnings"]), "newest first" if order == "newest_first" else "out of order")
+        self.write("sorted.csv", table(ROWS, form=form))
+        self.assertEqual(sorted(self.events("x.csv", "--quiet")), sorted(self.events("sorted.csv")))
+        self.refuse("info", "x.csv", "--strict", says=["x.csv:", "before the previous", "--strict"])
+    add(f"{order}_{form}", in_order)
+
+for form, encoding in itertools.product(["iso_T_Z", "us", "epoch_s"], ["latin1", "cp1252", "utf-8", "utf-8-sig"]):
+    def encoded(self, form=form, encoding=encoding):
+        kinds = {"pay": "größer", "ship": "naïve", "order": "€ or £" if encoding != "latin1" else "£", "return": "plain"}
+        text = table([(w, "Müller " + c, kinds[a], n) for w, c, a, n in ROWS], ("when", "user name", "status", "Größe"), form=form)
+        s = self.check(text.encode(encoding), "when", "user name", "status")
+        self.assertEqual(set(s["type_names"]), set(kinds.values()))
+        self.assertEqual(any("Windows-1252" in w for w in s["warnings"]), not encoding.startswith("utf"))
+        self.assertTrue(all(name.startswith("Müller") for name, _, _ in self.events("x.csv", "--quiet")))
+    add(f"encoding_{encoding}_{form}", encoded)
+
+for missing, share in itertools.product(["time", "sequence", "type"], [1, 2, 20]):
+    def lacking(self, missing=missing, share=share):
+        at = ["time", "sequence", "type"].index(missing)
+
+        def cells(*row):
+            row = list(row)
+            if int(row[3][5:]) % (60 // share) == 7 % (60 // share):
+                row[at] = ""
+            return row
+        text = table(ROWS, cells=cells)
+        if missing == "time" and share > 3:
+            self.refused(text, ["x.csv:", "time is empty", "20 of 60 rows cannot be read"])
+            return
+        s = self.check(text, "when", "case", "activity", events=60 - share, sequences=4 if share == 20 else 6, first=None)
+        self.assertRegex(" ".join(s["warnings"]), r"%d of 60 rows .* left out, first line \d" % share)
+        self.refuse("info", "x.csv", "--missing", "fail", says=[r"x.csv:\d+: ", "empty"])
+        self.refuse("info", "x.csv", "--strict", says=[r"x.csv:\d+: ", "empty"])
+        if missing == "type":
+            kept = self.check(text, "when", "case", "activity", "--missing", "keep", types=5)
+            self.assertIn("(none)", kept["type_names"])
+    add(f"empty_{missing}_{share}", lacking)
+
+
+class Content(Described):
+    """Files that are not made from the table above."""
+
+    def test_an_unreadable_time_is_left_out(self):
+        text = table(ROWS).replace(ROWS[9][0].strftime("%Y-%m-%d %H:%M:%S"), "soon")
+        s = self.check(text, "when", "case", "activity", events=59)
+        self.assertRegex(" ".join(s["warnings"]), "1 of 60 rows cannot be read and was left out, first line 11")
+        self.refuse("info", "x.csv", "--strict", says=["x.csv:11: ", "'soon'"])
+
+    def test_too_many_unreadable_times_are_shown(self):
+        lines = table(ROWS).splitlines()
+        for i in (5, 15, 25, 35):
+            lines[i] = "soon %d" % i + lines[i][lines[i].index(","):]
+        self.refused("\n".join(lines), ["x.csv:6: ", "'soon 5'", "'soon 15' on line 16", "4 of 60 rows cannot be read"])
+
+    def test_rows_with_a_wrong_number_of_fields(self):
+        lines = table(ROWS).splitlines()
+        lines[10] += ",surplus"
+        lines[20] += ",,"
+        s = self.check("\n".join(lines), "when", "case", "activity", events=59)
+        self.assertRegex(" ".join(s["warnings"]), "1 of 60 rows cannot be read")
+        self.refuse("info", "x.csv", "--strict", says=["x.csv:11: ", "5 fields"])
+
+    def test_day_or_month_first_is_told_by_the_whole_column(self):
+        early = [(datetime.datetime(2015, 1, 1 + i // 5, i % 24, 0), "c%d" % (i % 6), "ab"[i % 2], "note %d" % i) for i in range(60)]
+        s = self.check(table(early + [(datetime.datetime(2015, 1, 13), "c1", "a", "note")], form="day_first"),
+                       "when", "case", "activity", types=2, events=61, first=None)
+        self.assertIn("day first", s["text"])
+
+    def test_what_stays_ambiguous_is_said(self):
+        s = self.take("when,activity\n" + "".join("0%d/0%d/2015 10:00,%s\n" % (i, 10 - i, "ab"[i % 2]) for i in range(1, 10)))
+        self.assertRegex(s["text"], "could be .* first or .* first: .* first is")
+
+    def test_separate_date_and_time(self):
+        for names in ("Date", "Time"), ("date", "time"), ("day", "clock"):
+            self.check(table(ROWS, names + ("case", "activity"), cells=lambda w, c, a, n: (w[:10], w[11:], c, a)),
+                       ",".join(names), "case", "activity")
+        self.check(table(ROWS, ("d", "t", "c", "a"), cells=lambda w, c, a, n: (w[:10], w[11:], c, a)), "t,d", "c", "a",
+                   "--time", "t,d", "--sequence", "c", "--type", "a", "--time-format", "%H:%M:%S %Y-%m-%d")
+
+    def test_month_day_and_time(self):
+        s = self.check(table(ROWS, ("Month", "Day", "Time", "case", "activity"), form="month_name",
+                             cells=lambda w, c, a, n: (w[3:6], w[:2], w[12:], c, a)), "Month,Day,Time", "case", "activity", first=None)
+        self.assertIn("no year", s["text"])
+
+    def test_an_unreadable_column_of_a_better_name(self):
+        self.check(table(ROWS, ("Time", "case", "activity", "Timestamp"), cells=lambda w, c, a, n: ("later", c, a, w)),
+                   "Timestamp", "case", "activity")
+
+    def test_two_time_columns(self):
+        s = self.check(table(ROWS, ("end_date", "start_date", "case", "activity"), cells=lambda w, c, a, n: (w, w, c, a)),
+                       "start_date", "case", "activity")
+        self.assertRegex(s["text"], "or 'end_date': --time NAME")
+
+    def test_an_id_that_never_repeats_is_no_sequence(self):
+        self.check(table(ROWS, ("when", "Incident Number", "Type", "session"), cells=lambda w, c, a, n: (w, "F" + n[5:], a, n)),
+                   "when", None, "Type", sequences=1, says="no sequence column: one log")
+
+    def test_a_single_value_is_no_type(self):
+        self.check(table(ROWS, ("when", "case", "status", "step"), cells=lambda w, c, a, n: (w, c, "complete", a)),
+                   "when", "case", "step")
+        self.check(table(ROWS, ("when", "case", "status"), cells=lambda w, c, a, n: (w, c, "complete")), "when", "case", None, types=1)
+
+    def test_a_column_that_is_mostly_empty_is_no_type(self):
+        self.check(table(ROWS, ("when", "case", "Type", "step"),
+                         cells=lambda w, c, a, n: (w, c, a if n.endswith("7") else "", a)), "when", "case", "step")
+
+    def test_free_text_is_no_type(self):
+        self.check(table(ROWS, ("when", "case", "event", "step"), cells=lambda w, c, a, n: (w, c, n, a)), "when", "case", "step")
+        self.check(table(ROWS, ("when", "case", "message"), cells=lambda w, c, a, n: (w, c, n)), "when", "case", None, types=1)
+
+    def test_flags_and_numbers_are_no_types(self):
+        self.check(table(ROWS, ("when", "case", "urgent", "price"),
+                         cells=lambda w, c, a, n: (w, c, str(a == "pay"), n[5:] + ".5")), "when", "case", None, types=1)
+
+    def test_codes_are_names(self):
+        s = self.check(table(ROWS, ("when", "case", "status"), cells=lambda w, c, a, n: (w, c, {"pay": "404"}.get(a, "200"))),
+                       "when", "case", "status", types=2)
+        self.assertEqual(set(s["type_names"]), {"404", "200"})
+        s = self.check(table(ROWS, ("when", "case", "rating"), cells=lambda w, c, a, n: (w, c, {"pay": "0.5"}.get(a, "3.5"))),
+                       "when", "case", "rating", types=2)
+        for value in "-1", "7000000000", "1.5":
+            self.assertEqual(self.take("time,type\n1,0\n2,%s\n" % value)["type_names"], ["0", value])
+
+    def test_a_type_by_content_and_its_rival(self):
+        self.check(table(ROWS, ("when", "where", "what", "note"), cells=lambda w, c, a, n: (w, c, a, n)), "when", None, "what",
+                   sequences=1, says="or 'where': --type NAME")
+
+    def test_options_come_first(self):
+        text = table(ROWS, ("when", "case", "activity", "step"), cells=lambda w, c, a, n: (w, c, a, c))
+        self.check(text, "when", "case", "step", "--type", "step", types=6)
+        self.check(text, "when", None, "activity", "--sequence", "", sequences=1)
+        self.check(text, "when", "case", None, "--type", "", types=1)
+        self.check(text, "when", "activity", "step", "--sequence", "activity", "--type", "step", sequences=4, types=6)
+        self.refused(text, ["there is no column 'nope'"], "--type", "nope")
+
+    def test_columns_by_number(self):
+        text = table(ROWS, None, cells=lambda w, c, a, n: (w, c, a))
+        self.check(text, "1", "2", "3", "--time", "1", "--sequence", "2", "--type", "3")
+        self.refused(text, ["there is no column '9'"], "--type", "9")
+
+    def test_same_names(self):
+        text = table(ROWS, ("when", "case", "activity", "note", "note"), cells=lambda w, c, a, n: (w, c, a, n, n))
+        self.check(text, "when", "case", "activity")
+        self.refused(table(ROWS, ("when", "case", "activity", "activity"), cells=lambda w, c, a, n: (w, c, a, a)),
+                     ["two columns are called 'activity'"])
+
+    def test_numbers_and_units(self):
+        text = table(ROWS, form="epoch_s")
+        self.check(text, "when", "case", "activity", says="epoch-s")
+        for options in ("--time-format", "number"), ("--unit", "s"):
+            self.assertEqual(self.take(text, *options)["earliest"], 1421742615)
+        self.assertEqual(self.take("time,type\n1,0\n2.5,1\n4,0\n")["time_format"], "number")
+
+    def test_time_format_and_zone(self):
+        text = table(ROWS, form="day_first")
+        self.check(text, "when", "case", "activity", "--time-format", "%d/%m/%Y %H:%M:%S")
+        self.refused(text, ["time format", "%Q"], "--time-format", "%Q")
+        self.check(text, "when", "case", "activity", "--timezone", "Etc/GMT-2", first=START - datetime.timedelta(hours=2))
+        self.refused(text, ["Nowhere/City"], "--timezone", "Nowhere/City")
+
+    def test_missing_takes_three_words(self):
+        self.write("x.csv", table(ROWS))
+        self.refuse("info", "x.csv", "--missing", "maybe", says="--missing takes drop, keep or fail", status=2)
+        self.refuse("info", "x.csv", "--sort", "--strict", says="mutually exclusive", status=2)
+
+    def test_ties_of_a_reversed_file_are_reversed(self):
+        rows = "".join("%d,%s\n" % (9 - i // 2, "ab"[i % 2]) for i in range(12))
+        self.write("x.csv", "time,type\n" + rows)
+        self.assertEqual(self.events("x.csv", "--quiet")[0][2], ["b", "a"] * 6)
+
+    def test_syslog(self):
+        lines = "".join("%s web%d %s[%s]: %s for %s port 22\n" % (w.strftime("%b %e %H:%M:%S"), int(c[1]) % 2, {"pay": "cron"}.get(a, "sshd"), n[5:], a, n)
+                        for w, c, a, n in ROWS)
+        self.check(lines, "time", "host", "program", name="x.log", sequences=2, types=2, first=None, says="no year")
+        self.check(lines.replace("cron", "sshd"), "time", "host", "message", name="x.log", sequences=2, types=4, first=None)
+
+    def test_common_log(self):
+        lines = "".join('10.0.0.%s - - [%s +0000] "GET /%s HTTP/1.0" %s 2326 "-" "a \\"b\\""\n' % (
+            c[1], w.strftime("%d/%b/%Y:%H:%M:%S"), a, {"pay": 404}.get(a, 200)) for w, c, a, n in ROWS)
+        s = self.check(lines, "time", "host", "status", name="x.log", types=2)
+        self.assertEqual(set(s["type_names"]), {"200", "404"})
+
+    def test_numbers_separated_by_blanks(self):
+        text = "".join("%d %d %d\n" % (i * 7 % 60 + 1, i * 11 % 70 + 1, 1082040961 + 50 * i) for i in range(600))
+        self.check(text, "3", "1", None, name="x.txt", events=600, sequences=60, types=1, first=None, says="epoch-s")
+
+    def test_packed_and_piped(self):
+        text = table(ROWS, form="us")
+        self.check(packed(text), "when", "case", "activity", name="x.csv.gz")
+        [s] = json.loads(self.smurf("info", "--json", "-", input=text).out)
+        self.assertEqual(s["reading"]["type_column"], "activity")
+
+    def test_a_wide_table(self):
+        names = tuple("column %d" % i for i in range(1500)) + ("when", "case", "activity")
+        text = table(ROWS, names[-3:] + names[:-3], cells=lambda w, c, a, n: (w, c, a) + ("",) * 1500)
+        self.check(text, "when", "case", "activity")
+
+    def test_info_shows_the_sentence(self):
+        self.write("x.csv", table(ROWS, form="us"))
+        self.assertRegex(self.smurf("info", "x.csv").out, r"\n  columns    time 'when' \(1/20/2015 08:30:15, month first\),")
+
+    def test_utf16_is_refused(self):
+        self.refused(table(ROWS).encode("utf-16"), ["UTF-16", "UTF-8"])
+
+    def test_nothing_but_empty_types(self):
+        self.refused("time,type\n1,\n2,\n3,\n", ["every row"], "--type", "type")
+
+
+class Models(Case):
+    SMALL = ["--width", "8", "--heads", "2", "--head-width", "4", "--layers", "1", "--inner", "8", "--nodes", "6", "--threads", "1",
+             "--epochs", "1"]
+
+    def test_further_files_are_read_the_same_way(self):
+        rows = log(600)
+        names = ("opened", "desk", "what", "who")
+        text = table(rows, names, form="day_first", cells=lambda w, c, a, n: (w, "d%s" % (int(n[5:]) % 7), a, c))
+        self.write("train.csv", text)
+        self.smurf("train", "train.csv", "-o", "m.safetensors", "--time", "opened", "--sequence", "who", "--type", "desk", *self.SMALL, "-q")
+        lines = text.splitlines(keepends=True)
+        self.write("more.csv", "".join(lines[:30]))
+        few = "".join(lines[:7])
+        self.write("few.csv", few)
+        out = self.smurf("predict", "m.safetensors", "few.csv", "--format", "jsonl").out
+        answers = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual({a["sequence"] for a in answers}, {"c%d" % i for i in range(6)})
+        piped = self.smurf("predict", "m.safetensors", "-", "--format", "jsonl", input=few).out
+        self.assertEqual(out, piped)
+        self.smurf("eval", "m.safetensors", "more.csv")
+        self.write("other.csv", table(rows[:30], ("when", "user", "what"), cells=lambda w, c, a, n: (w, c, "d1")))
+        r = self.smurf("predict", "m.safetensors", "other.csv", "--type", "what", quiet=False)
+        self.assertRegex(r.err, "no column 'opened', which training used: columns were chosen anew")
+
+    def test_train_says_what_it_took(self):
+        self.write("x.csv", table(log(300), ("when", "case", "step"), cells=lambda w, c, a, n: (w, c, a)))
+        r = self.smurf("train", "x.csv", "-o", "m.safetensors", *self.SMALL, quiet=False)
+        self.assertRegex(r.err, "(?m)^columns: time 'when' .*sequence 'case' .*type 'step'")
+
+    def test_latin1_names_in_models(self):
+        self.write("x.csv", table(log(300), ("time", "user", "größe"), cells=lambda w, c, a, n: (w, c, a + "é")).encode("latin1"))
+        self.smurf("train", "x.csv", "--type", "größe", "-o", "m.safetensors", "-q", *self.SMALL)
+        out = self.smurf("predict", "m.safetensors", "x.csv", "--quiet").out
+        self.assertIn("é", out)
+
+
+if __name__ == "__main__":
+    unittest.main()
