@@ -72,7 +72,8 @@ static smurf_status count_fields(void *to, const struct field *cell, size_t n, s
 
 static size_t fields_in(const char *p, const char *end, char delimiter)
 {
-    struct csv_scan scan = {.delimiter = delimiter};
+    struct source source = {.name = ""};
+    struct csv_scan scan = {.source = &source, .delimiter = delimiter};
     size_t count = 0;
     if (smurf_csv_split(&scan, p, end, &count)) count = 0;
     smurf_csv_release(&scan);
@@ -270,7 +271,9 @@ static smurf_status read_first_line(struct csv *csv, struct sample *sample, bool
                                  "lines end in a carriage return alone (convert them to line feeds)");
     *sample = (struct sample){.begin = source->p, .end = stream ? source->p : source->end, .whole = source->eof};
     const smurf_reading *as = csv->config->as;
-    if (stream && as && as->delimiter && !csv->scan.delimiter) csv->scan.delimiter = as->delimiter[0];
+    if (stream && as && as->delimiter && !csv->scan.delimiter &&
+        memchr(*begin, as->delimiter[0], (size_t)(end - *begin)))
+        csv->scan.delimiter = as->delimiter[0];
     if (!csv->scan.delimiter) csv->scan.log = smurf_log_syntax(*begin, stream ? end : source->end, source->eof);
     sample->log = csv->scan.log;
     if (csv->scan.log) csv->format = csv->scan.log->name;

@@ -378,6 +378,31 @@ class Content(Described):
         self.refused("time,type\n1,\n2,\n3,\n", ["every row"], "--type", "type")
 
 
+class Objects(Described):
+    """JSON with one object per event is a table, too."""
+
+    def objects(self, rows, names, form="us", **more):
+        return [dict(zip(names, (TIMES[form][0](w), c, a, n)), **more) for w, c, a, n in rows]
+
+    def test_fields(self):
+        for names in NAMES[:8]:
+            found = self.objects(ROWS, names + ("remark",), nested={"a": [1]}, tags=["x"])
+            self.check("".join(json.dumps(o) + "\n" for o in found), *names, name="x.jsonl")
+            self.check(json.dumps(found), *names, name="x.json")
+
+    def test_order_and_missing_fields(self):
+        found = self.objects(ROWS[::-1], ("opened", "userId", "action", "remark"))
+        del found[5]["action"]
+        found[7]["action"] = None
+        s = self.check("".join(json.dumps(o) + "\n" for o in found), "opened", "userId", "action", name="x.jsonl", events=58)
+        self.assertRegex(" ".join(s["warnings"]), "2 of 60 rows have no type and were left out, first line 6.*newest first")
+        self.refuse("info", "x.jsonl", "--strict", says=["x.jsonl:"])
+
+    def test_epoch_numbers(self):
+        found = [dict(o, ts=int(o["ts"])) for o in self.objects(ROWS, ("ts", "device", "alarm", "remark"), form="epoch_ms")]
+        self.check("".join(json.dumps(o) + "\n" for o in found), "ts", "device", "alarm", name="x.jsonl", says="epoch-ms")
+
+
 class Models(Case):
     SMALL = ["--width", "8", "--heads", "2", "--head-width", "4", "--layers", "1", "--inner", "8", "--nodes", "6", "--threads", "1",
              "--epochs", "1"]
