@@ -303,33 +303,54 @@ static int write_table(const struct comparison *c, const struct compare_options 
     return 0;
 }
 
-static int show_all(const struct cells *cells, const struct compare_options *o, const struct bench *b, const char *data)
+/* CRPS of the naive law of recent gaps, in the data's unit. */
+static double recent_crps(const struct result *naive)
+{
+    for (size_t k = 0; k < naive->laws; k++)
+        if (strcmp(naive->law[k].name, "recent") == 0) return naive->law[k].metrics.crps;
+    return NAN;
+}
+
+/* people: lengths in a readable unit rather than the data's, if that is known. */
+static void make_table(struct table *t, const struct cells *cells, const struct compare_options *o,
+                       const struct bench *b, const char *data, bool people)
 {
     const struct result *naive = &cells->cell[cells->models * cells->seeds].result;
-    const char *unit = smurf_data_unit(b->split.test);
-    struct table t = {0};
-    struct comparison *c = &t.shown;
-    smurf_error err;
+    const char *unit = smurf_data_unit(b->split.test), *readable = NULL;
+    struct comparison *c = &t->shown;
     *c = (struct comparison){.bench = b, .data = data, .per = 1, .mean_gap = naive->mean_gap, .seeds = o->seeds};
+    if (o->mean_gaps)
+        c->per = naive->mean_gap;
+    else if (people)
+        readable = smurf_duration_unit(recent_crps(naive), unit, &c->per);
+    if (readable) unit = readable;
     c->unit = o->mean_gaps ? "mean gaps" : unit[0] ? unit : "the data's unit";
-    if (o->mean_gaps) c->per = naive->mean_gap;
     c->cells = cells->count;
     for (size_t i = 0; i < cells->count; i++) c->of_other_code += !cell_is_of_this_code(&cells->cell[i]);
-    tabulate(&t, cells);
+    tabulate(t, cells);
     c->values.size = sizeof c->values;
     c->values.data = data;
     c->values.unit = o->mean_gaps ? "mean gaps" : unit;
     c->values.note = comparison_warning(c)[0] ? comparison_warning(c) : NULL;
     c->values.markov = smurf_data_types(b->split.train) > 1 ? naive->markov : NAN;
-    c->values.recent_crps = t.value[c->values.rows - 2].mean.crps;
-    int status = write_table(c, o);
+    c->values.recent_crps = t->value[c->values.rows - 2].mean.crps;
+}
+
+static int show_all(const struct cells *cells, const struct compare_options *o, const struct bench *b, const char *data)
+{
+    bool for_programs = strcmp(o->format, "json") == 0 || strcmp(o->format, "csv") == 0;
+    struct table t = {0};
+    smurf_error err;
+    make_table(&t, cells, o, b, data, !for_programs);
+    int status = write_table(&t.shown, o);
+    release_table(&t);
     fflush(stdout);
-    if (!status && o->report) {
-        if (smurf_comparison_report(&c->values, o->report, &err))
-            status = report_error(&err);
-        else
-            report_done("wrote %s", o->report);
-    }
+    if (status || !o->report) return status;
+    make_table(&t, cells, o, b, data, true);
+    if (smurf_comparison_report(&t.shown.values, o->report, &err))
+        status = report_error(&err);
+    else
+        report_done("wrote %s", o->report);
     release_table(&t);
     return status;
 }

@@ -1,5 +1,6 @@
 /* eval.c - smurf eval: measures a model on data it has not seen; and smurf report, the same as an HTML report. */
 #include "commands.h"
+#include "duration.h"
 #include "modelfile.h"
 #include "show_metrics.h"
 #include "terminal.h"
@@ -131,10 +132,12 @@ static int train_of(const struct eval_options *o, const struct dataset_options *
     return status;
 }
 
-static int show(const struct eval_options *o, const smurf_evaluation *e, char **argv, const struct part *part)
+static int show(const struct eval_options *o, const smurf_model *model, const smurf_evaluation *e, char **argv,
+                const struct part *part)
 {
-    const char *name = strrchr(argv[0], '/');
-    struct shown shown = {name ? name + 1 : argv[0], argv[1], part->name, smurf_data_unit(part->data), 1};
+    const char *name = strrchr(argv[0], '/'), *unit = smurf_data_unit(part->data);
+    if (!unit[0]) unit = model_unit(model);
+    struct shown shown = {name ? name + 1 : argv[0], argv[1], part->name, unit, 1, o->mean_gaps};
     if (o->mean_gaps) shown.per = smurf_evaluation_mean_gap(e);
     if (!(shown.per > 0)) return report_failure("the mean gap needs train data: name a file with --train");
     if (o->json)
@@ -159,7 +162,7 @@ static int evaluate(const struct eval_options *o, const struct dataset_options *
     if (!status && is_auto(o)) status = choose_steps(o, model, split, &config);
     if (!status && smurf_evaluate(&e, model, part.data, train, &config, &err)) status = report_error(&err);
     terminal_clear();
-    if (!status && !quiet) status = show(o, e, argv, &part);
+    if (!status && !quiet) status = show(o, model, e, argv, &part);
     fflush(stdout);
     if (!status && o->report) {
         if (smurf_evaluation_report(e, o->report, o->figures, &err))
@@ -177,7 +180,9 @@ static int run(const struct eval_options *o, char **argv, int quiet)
     smurf_model *model;
     smurf_split split;
     struct dataset_options data = o->data;
+    smurf_error err;
     check_sampler(o);
+    if (o->figures && smurf_figures_check(&err)) return report_error(&err);
     int status = modelfile_load(&model, &split, argv, &data);
     if (status) return status;
     status = evaluate(o, &data, model, &split, argv, quiet);

@@ -28,12 +28,22 @@ int modelfile_open(smurf_model **model, char **arguments)
     return smurf_model_load(model, arguments[0], &err) ? report_error(&err) : 0;
 }
 
+int modelfile_unknown(const smurf_data *data, const smurf_data *matched)
+{
+    size_t n = 0;
+    while (smurf_data_remark(data, n)) n++;
+    const char *remark = smurf_data_remark(matched, n);
+    if (remark) report_warning("%s: %s", smurf_data_source(matched), remark);
+    return remark != NULL;
+}
+
 int modelfile_match(const smurf_model *model, smurf_data **data)
 {
     smurf_error err;
     smurf_data *matched;
     if (!*data) return 0;
     if (smurf_model_match(model, *data, &matched, &err)) return report_error(&err);
+    modelfile_unknown(*data, matched);
     smurf_data_free(*data);
     *data = matched;
     return 0;
@@ -62,11 +72,27 @@ int modelfile_read(const smurf_model *model, smurf_split *split, smurf_data **pa
 
 /* ---- The split of training ---------------------------------------------------------------------- */
 
-char *modelfile_note(const struct dataset_options *o)
+/* The time at which a part begins to be scored, in all its digits. False: it is negative, which is not written. */
+static bool write_start(const smurf_data *part, char text[64])
 {
-    char *text;
-    int n = asprintf(&text, "%s %s%s%s", o->split_at ? "at" : "shares", o->split_at ? o->split_at : o->split,
-                     o->dither ? "\ndither " : "", o->dither ? o->dither : "");
+    const smurf_sequence *s = smurf_data_sequence(part, 0);
+    double time = s->time[s->first < s->length ? s->first : s->length - 1], whole = floor(time);
+    char fraction[400];
+    snprintf(fraction, sizeof fraction, "%.30f", time - whole);
+    snprintf(text, 64, "%lld%.31s", (long long)s->origin + (long long)whole, strchr(fraction, '.'));
+    return text[0] != '-';
+}
+
+/* Shares of one sequence are noted as times too: when the log has grown, its new events belong to test. */
+char *modelfile_note(const struct dataset_options *o, const smurf_split *split)
+{
+    char *text, from[2][64] = {"", ""};
+    bool one = o->split && split->test && smurf_data_sequences(split->train) == 1 &&
+               write_start(split->dev ? split->dev : split->test, from[0]) && write_start(split->test, from[1]);
+    if (!one) from[0][0] = from[1][0] = '\0';
+    int n = asprintf(&text, "%s %s%s%s%s%s%s%s", o->split_at ? "at" : "shares", o->split_at ? o->split_at : o->split,
+                     one ? "\nat " : "", from[0], one ? "," : "", from[1], o->dither ? "\ndither " : "",
+                     o->dither ? o->dither : "");
     if (n < 0) out_of_memory();
     return text;
 }
@@ -83,6 +109,13 @@ static void take_note(struct dataset_options *o, char *text)
         if (strcmp(line, "at") == 0) o->split_at = value;
         if (strcmp(line, "dither") == 0) o->dither = value;
     }
+}
+
+static bool trained_on(const smurf_model *model, const smurf_data *data)
+{
+    int answer = smurf_model_trained_on(model, data);
+    if (answer < 0) out_of_memory();
+    return answer;
 }
 
 /* Splits the data as training did: as the model remembers or, if it is too old to, 8:1:1. *same: the model was trained
@@ -104,9 +137,9 @@ static int split_again(const smurf_model *model, smurf_split *split, const struc
     smurf_status status = SMURF_ERROR_ARGUMENT;
     if (with.split || with.split_at)
         status = dataset_split(&again, split->train, &with, settings_seed(smurf_model_settings(model)), &err);
-    *same = !status && smurf_model_trained_on(model, again.train);
+    *same = !status && trained_on(model, again.train);
     if (!status) status = dataset_windows(&again, options, &err);
-    *same = !status && (*same || smurf_model_trained_on(model, again.train));
+    *same = !status && (*same || (options->window && trained_on(model, again.train)));
     if (*same) {
         report_done("the model was trained on this file: splitting it %s%s as in training", with.split ? "" : "at ",
                     with.split ? with.split : with.split_at);

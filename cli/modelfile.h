@@ -22,10 +22,12 @@ void modelfile_types(const smurf_model *model, struct dataset_options *options);
 /* Loads DATA and returns the requested part, with types numbered as the model does. */
 int modelfile_read(const smurf_model *model, smurf_split *split, smurf_data **part, const char *path,
                    struct dataset_options *options, const char *name);
-/* How the options split the data, as text to keep in the model; the caller frees it. */
-char *modelfile_note(const struct dataset_options *options);
+/* How the options split a file, as text to keep in the model; the caller frees it. */
+char *modelfile_note(const struct dataset_options *options, const smurf_split *split);
 /* Replaces a data set by one with types numbered as the model does; NULL is ignored. Returns 0 or the exit status. */
 int modelfile_match(const smurf_model *model, smurf_data **data);
+/* Shows the remark of a matched data set on types that the model does not know. Returns whether there is one. */
+int modelfile_unknown(const smurf_data *data, const smurf_data *matched);
 /* name NULL: the default. A usage error if there is no such part. */
 struct part modelfile_part(const smurf_split *split, const char *name);
 

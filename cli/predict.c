@@ -5,6 +5,7 @@
  * sequence is kept (kept.h), so that an additional event is cheap; each line of JSON is a complete sequence.
  */
 #include "commands.h"
+#include "duration.h"
 #include "kept.h"
 #include "modelfile.h"
 #include "show_forecast.h"
@@ -17,7 +18,7 @@
 
 struct predict_options {
     struct dataset_options data;
-    const char *part, *levels, *horizons, *now, *type, *format;
+    const char *part, *levels, *horizons, *silence, *now, *type, *format;
     int one_sided, conformal, raw;
     size_t every, history, sequences, top, paths, steps;
 };
@@ -31,6 +32,7 @@ struct session {
     bool any;             /* the header was shown */
     struct kept_set kept; /* sequences of a table */
     bool told;            /* warned that some are not kept */
+    bool told_unknown;    /* warned of a type that the model does not know */
     size_t unnamed;       /* whole sequences so far, for numbering */
 };
 
@@ -52,13 +54,6 @@ static int report_late(const struct session *s, const char *sequence)
 {
     return report_failure("sequence '%s' has an event after --now %s: cut the data there, or omit --now", sequence,
                           s->q.now);
-}
-
-static int report_sequence(const char *sequence, const smurf_error *err)
-{
-    smurf_error named = *err;
-    snprintf(named.message, sizeof named.message, "sequence '%.200s': %.700s", sequence, err->message);
-    return report_error(&named);
 }
 
 static int answer(struct session *s, smurf_forecast *f, const char *sequence, int64_t origin, double last)
@@ -187,6 +182,7 @@ static int take_piece(void *context, smurf_data *piece, int table)
     smurf_data *data;
     smurf_error err;
     if (smurf_model_match(s->model, piece, &data, &err)) return report_error(&err);
+    if (!s->told_unknown) s->told_unknown = modelfile_unknown(piece, data);
     int status = table ? 0 : whole_data(s, data);
     for (size_t i = 0; table && !status && i < smurf_data_sequences(data); i++)
         status = continue_sequence(s, smurf_data_sequence(data, i), i);
@@ -234,11 +230,18 @@ static int64_t type_number(const smurf_model *model, const char *word)
     usage_error("--next '%s' is not a type the model knows", word);
 }
 
-static int is_number(const char *text)
+/* --now or --silence. */
+static void set_now(struct question *q, const struct predict_options *o)
 {
-    char *end;
-    strtod(text, &end);
-    return *text && !*end;
+    if (o->now && o->silence) usage_error("--now and --silence are mutually exclusive");
+    if ((o->now || o->silence) && o->conformal)
+        usage_error("--conformal cannot be combined with --%s: conformal intervals hold on average over all gaps",
+                    o->now ? "now" : "silence");
+    if (o->silence) q->ask.silence = parse_duration("silence", o->silence, q->model);
+    if (!o->now) return;
+    q->now = o->now;
+    q->now_moment = parse_now(o->now, q->model);
+    q->ask.now = &q->now_moment;
 }
 
 static void set_question(struct session *s)
@@ -255,7 +258,8 @@ static void set_question(struct session *s)
     ask->one_sided = o->one_sided;
     ask->conformal = o->conformal;
     ask->within = q->horizon;
-    if (o->horizons) ask->horizons = parse_numbers("within", o->horizons, 0, 1e300, q->horizon, HORIZONS_MOST);
+    if (o->horizons)
+        ask->horizons = parse_durations("within", o->horizons, s->model, q->horizon, q->within_label, HORIZONS_MOST);
     if (o->top > TOP_MOST) usage_error("--top takes up to %d types", TOP_MOST);
     ask->top = o->top;
     ask->next = o->type ? type_number(s->model, o->type) : -1;
@@ -267,17 +271,8 @@ static void set_question(struct session *s)
     ask->threads = common_threads();
     ask->recalibrate = !o->raw;
     ask->progress = terminal_progress;
-    q->now = o->now;
-    smurf_error err;
-    if (o->now && is_number(o->now) == smurf_model_is_calendar(s->model))
-        usage_error(is_number(o->now) ? "--now %s is a number, but the model's times are dates such as 2024-01-31T12:00"
-                                      : "--now '%s' is not a number, but the model's times are numbers",
-                    o->now);
-    if (o->now && smurf_moment_parse(&q->now_moment, o->now, &err)) usage_error("--now: %s", err.message);
-    ask->now = o->now ? &q->now_moment : NULL;
-    if (o->now && o->conformal)
-        usage_error("--conformal cannot be combined with --now: conformal intervals hold on average over all gaps");
-    q->unit = smurf_model_is_calendar(s->model) ? "s" : smurf_model_unit(s->model);
+    set_now(q, o);
+    q->unit = model_unit(s->model);
     q->calendar = smurf_model_is_calendar(s->model);
     if (ask->conformal && smurf_model_calibration(s->model)->conformal == 0)
         report_warning("the model was not calibrated: conformal intervals are infinite (train it with "
@@ -322,8 +317,9 @@ int command_predict(int argc, char **argv)
         {0, "interval", OPTION_TEXT, &o.levels, "LEVELS", "interval levels, comma-separated (default: 0.5,0.9)"},
         {0, "one-sided", OPTION_FLAG, &o.one_sided, NULL, "intervals that start at 0 instead of central ones"},
         {0, "conformal", OPTION_FLAG, &o.conformal, NULL, "also intervals that hold even if the model is wrong"},
-        {0, "within", OPTION_TEXT, &o.horizons, "TIMES", "probability of an event within each of these times, in the data's unit"},
-        {0, "now", OPTION_TEXT, &o.now, "TIME", "no event has occurred up to TIME: forecast from there"},
+        {0, "within", OPTION_TEXT, &o.horizons, "TIMES", "probability of an event within each of these times, such as 1h,2d; without a unit, in the data's"},
+        {0, "now", OPTION_TEXT, &o.now, "TIME", "no event has occurred up to TIME: forecast from there; 'now': the present"},
+        {0, "silence", OPTION_TEXT, &o.silence, "TIME", "no event has occurred for TIME, such as 3h, after the last one"},
         {0, "next", OPTION_TEXT, &o.type, "TYPE", "also the time to the next event of TYPE, by sampling futures"},
         {0, "paths", OPTION_COUNT, &o.paths, "N", "futures to sample for --next (default: 500)"},
         {0, "steps", OPTION_COUNT, &o.steps, "N", "maximum events to look ahead for --next (default: 200)"},

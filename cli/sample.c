@@ -1,6 +1,7 @@
 /* sample.c - smurf sample: samples futures many events ahead and shows quantiles of event times and counts, or the
    paths themselves. */
 #include "commands.h"
+#include "duration.h"
 #include "json_out.h"
 #include "modelfile.h"
 #include "show_forecast.h"
@@ -14,9 +15,9 @@
 
 struct sample_options {
     struct dataset_options data;
-    const char *part, *levels, *format;
+    const char *part, *levels, *format, *until_text, *silence_text;
     size_t paths, events, history;
-    double until;
+    double until, silence; /* until: NaN, not given */
     int raw, show_paths;
 };
 
@@ -57,8 +58,11 @@ static void header(struct session *s)
         puts(",mean");
         return;
     }
-    const char *unit = smurf_model_is_calendar(s->model) ? "s" : smurf_model_unit(s->model);
-    printf("%zu futures; times in %s after the last event\n", s->o->paths, unit[0] ? unit : "the data's unit");
+    const char *unit = model_unit(s->model);
+    if (unit_is_known(unit))
+        printf("%zu futures; times after the last event\n", s->o->paths);
+    else
+        printf("%zu futures; times in %s after the last event\n", s->o->paths, unit[0] ? unit : "the data's unit");
     printf("%-*s %*s", s->name_width, "sequence", WHAT_WIDTH + 1 + WHICH_WIDTH, "");
     for (size_t i = 0; i < s->levels; i++) printf(" %9.7g%%", 100 * s->level[i]);
     puts("       mean");
@@ -73,12 +77,14 @@ static void line(struct session *s, const char *sequence, const char *what, cons
     qsort(s->room, n, sizeof *s->room, smaller_first);
     header(s);
     if (s->format == SHOW_TABLE) {
-        char text[32];
+        char text[SMURF_DURATION_TEXT];
+        const char *unit = strcmp(what, "count") == 0 ? "" : model_unit(s->model);
         put_name(stdout, sequence, s->name_width);
         printf(" %s ", what);
         put_name(stdout, which, WHICH_WIDTH);
-        for (size_t i = 0; i < s->levels; i++) printf(" %10s", gap_text(text, quantile_of(s->room, n, s->level[i])));
-        printf(" %10s\n", gap_text(text, sum / (double)n));
+        for (size_t i = 0; i < s->levels; i++)
+            printf(" %10s", gap_text(text, quantile_of(s->room, n, s->level[i]), unit));
+        printf(" %10s\n", gap_text(text, sum / (double)n, unit));
         return;
     }
     if (s->format == SHOW_CSV) {
@@ -187,13 +193,10 @@ static int sample_sequence(struct session *s, smurf_forecast *f, const smurf_seq
     config.threads = common_threads();
     config.progress = terminal_progress;
     smurf_status status = smurf_forecast_read(f, seq, seq->length, &err);
+    if (!status) status = smurf_forecast_silence(f, s->o->silence, &err);
     if (!status) status = smurf_forecast_futures(f, &config, &futures, &err);
     terminal_clear();
-    if (status) {
-        smurf_error named = err;
-        snprintf(named.message, sizeof named.message, "sequence '%.200s': %.700s", name, err.message);
-        return report_error(&named);
-    }
+    if (status) return report_sequence(name, &err);
     if (s->o->show_paths) {
         show_paths(s, futures, name);
     } else {
@@ -238,7 +241,8 @@ int command_sample(int argc, char **argv)
                                .events = NOT_GIVEN};
     /* clang-format off */
     const struct option options[] = {
-        {0, "until", OPTION_NUMBER, &o.until, "TIME", "look ahead until TIME after the last event, in the data's unit"},
+        {0, "until", OPTION_TEXT, &o.until_text, "TIME", "look ahead until TIME after the last event, such as 2d; without a unit, in the data's"},
+        {0, "silence", OPTION_TEXT, &o.silence_text, "TIME", "no event has occurred for TIME, such as 3h, after the last one"},
         {0, "count", OPTION_COUNT, &o.events, "N", "maximum events per future (default: 5, or no limit with --until)"},
         {0, "paths", OPTION_COUNT, &o.paths, "N", "futures per sequence (default: 200)"},
         {0, "quantiles", OPTION_TEXT, &o.levels, "LEVELS", "comma-separated (default: 0.05,0.25,0.5,0.75,0.95)"},
@@ -269,15 +273,18 @@ int command_sample(int argc, char **argv)
     parse_options(&usage, argc, argv);
     struct session s = {.o = &o, .format = show_format_named(o.format)};
     s.levels = parse_numbers("quantiles", o.levels, 0, 1, s.level, LEVELS_MOST);
-    if (o.until <= 0) usage_error("--until takes a time above 0, counted from the last event");
     if (o.paths == 0 || o.paths > PATHS_MOST) usage_error("--paths takes a number from 1 to %d", PATHS_MOST);
-    if (o.events == NOT_GIVEN) o.events = o.until > 0 ? 0 : 5;
-    if (o.events == 0 && !(o.until > 0)) usage_error("futures need an end: --until TIME or --count N");
+    if (o.events == NOT_GIVEN) o.events = o.until_text ? 0 : 5;
+    if (o.events == 0 && !o.until_text) usage_error("futures need an end: --until TIME or --count N");
     smurf_model *model;
     smurf_split split = {0};
     int status = modelfile_open(&model, argv);
     if (status) return status;
     s.model = model;
+    if (o.until_text) o.until = parse_duration("until", o.until_text, model);
+    if (o.until <= 0) usage_error("--until takes a time above 0, counted from the last event");
+    if (o.silence_text) o.silence = parse_duration("silence", o.silence_text, model);
+    if (o.silence >= o.until) usage_error("--until counts from the last event and must be later than --silence");
     s.room = calloc(o.paths, sizeof *s.room);
     if (!s.room) out_of_memory();
     smurf_data *data;

@@ -8,21 +8,19 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
-/* The median on the data's clock; NULL if not available or beyond what can be parsed again. */
-static const char *median_text(char out[MOMENT_TEXT], const struct question *q, const smurf_answer *a)
+bool moment_of(smurf_moment *out, smurf_moment from, double gap, int calendar)
 {
     const int64_t year_10000 = 253402300800;
-    smurf_moment moment;
-    if (!a->events || !smurf_moment_after(&moment, a->from, a->median)) return NULL;
-    if (q->calendar && moment.whole >= year_10000) return NULL;
-    return moment_text(out, moment, q->calendar);
+    return smurf_moment_after(out, from, gap) && !(calendar && out->whole >= year_10000);
 }
 
 const char *type_text(char out[24], const smurf_model *model, int64_t type)
 {
     const char *name = smurf_model_type_name(model, (uint32_t)type);
     if (name) return name;
+    if (type >= smurf_model_types(model)) return "other"; /* unknown to the model */
     snprintf(out, 24, "%" PRId64, type);
     return out;
 }
@@ -56,40 +54,38 @@ const char *sequence_text(char out[24], const smurf_sequence *sequence, size_t n
 
 /* ---- Table ----------------------------------------------------------------------------------- */
 
-enum { GAP_WIDTH = 10, WITHIN_WIDTH = 9, TARGET_MOST = 24 };
+/* Columns: of numbers, and of durations with their unit. */
+enum { NUMBER_WIDTH = 10, DURATION_WIDTH = 8, WITHIN_WIDTH = 9, TARGET_MOST = 24 };
 
-/* Four digits, without an exponent if that is readable. */
-const char *gap_text(char out[32], double x)
+static int gap_width(const struct question *q)
 {
-    int before = x > 0 && isfinite(x) ? (int)floor(log10(x)) + 1 : 1; /* digits before the point */
-    if (!isfinite(x))
-        snprintf(out, 32, isnan(x) ? "-" : "inf");
-    else if (x == 0 || (x >= 1e-3 && x < 1e9))
-        snprintf(out, 32, "%.*f", before < 4 ? 4 - before : 0, x);
-    else
-        snprintf(out, 32, "%.3g", x);
-    return out;
+    return unit_is_known(q->unit) ? DURATION_WIDTH : NUMBER_WIDTH;
 }
 
-static void put_right(FILE *out, const char *text, int width)
+void put_right(FILE *out, const char *text, int width)
 {
     int columns = name_columns(text);
     fprintf(out, " %*s", columns < width ? width - columns : 0, "");
     put_name(out, text, columns < width ? columns : width);
 }
 
-static void put_gap(FILE *out, double x, int width)
+static void put_gap(FILE *out, const struct question *q, double x, int width)
 {
-    char text[32];
-    put_right(out, gap_text(text, x), width);
+    char text[SMURF_DURATION_TEXT];
+    put_right(out, gap_text(text, x, q->unit), width);
 }
 
-static void put_ranges(FILE *out, const smurf_interval *x, size_t n)
+/* "1.2..3.4 h", "45 min..3.4 h". */
+static void put_ranges(FILE *out, const struct question *q, const smurf_interval *x)
 {
-    for (size_t i = 0; i < n; i++) {
-        char low[32], high[32], text[72];
-        snprintf(text, sizeof text, "%s..%s", gap_text(low, x[i].low), gap_text(high, x[i].high));
-        put_right(out, text, 2 * GAP_WIDTH);
+    for (size_t i = 0; i < q->ask.levels; i++) {
+        char low[SMURF_DURATION_TEXT], high[SMURF_DURATION_TEXT], text[2 * SMURF_DURATION_TEXT + 4];
+        gap_text(low, x[i].low, q->unit);
+        gap_text(high, x[i].high, q->unit);
+        char *first = strchr(low, ' '), *second = strchr(high, ' ');
+        if (first && second && strcmp(first, second) == 0) *first = '\0';
+        snprintf(text, sizeof text, "%s..%s", low, high);
+        put_right(out, text, 2 * gap_width(q));
     }
 }
 
@@ -98,14 +94,14 @@ static void put_range_titles(FILE *out, const struct question *q, const char *ki
     for (size_t i = 0; i < q->ask.levels; i++) {
         char text[64];
         snprintf(text, sizeof text, "%.9g%%%s", 100 * q->ask.level[i], kind);
-        put_right(out, text, 2 * GAP_WIDTH);
+        put_right(out, text, 2 * gap_width(q));
     }
 }
 
 /* The heading of a horizon's probability; returns the width of its column. */
-static int within_title(char out[48], double horizon)
+static int within_title(char out[48], const struct question *q, size_t i)
 {
-    int n = snprintf(out, 48, "P(<%.9g)", horizon);
+    int n = snprintf(out, 48, "P(<%s)", q->within_label[i]);
     return n > WITHIN_WIDTH ? n : WITHIN_WIDTH;
 }
 
@@ -113,7 +109,7 @@ static void put_within_titles(FILE *out, const struct question *q)
 {
     char text[48];
     for (size_t i = 0; i < q->ask.horizons; i++) {
-        int width = within_title(text, q->ask.within[i]);
+        int width = within_title(text, q, i);
         put_right(out, text, width);
     }
 }
@@ -122,7 +118,7 @@ static void put_within(FILE *out, const struct question *q, const double *p)
 {
     char text[48];
     for (size_t i = 0; i < q->ask.horizons; i++) {
-        int width = within_title(text, q->ask.within[i]);
+        int width = within_title(text, q, i);
         snprintf(text, sizeof text, isnan(p[i]) ? "-" : "%.1f%%", 100 * p[i]);
         put_right(out, text, width);
     }
@@ -134,15 +130,36 @@ static int target_title(char out[128], const struct question *q)
     char name[24];
     snprintf(out, 128, "next %s", type_text(name, q->model, q->ask.next));
     int columns = name_columns(out);
-    return columns < GAP_WIDTH ? GAP_WIDTH : columns > TARGET_MOST ? TARGET_MOST : columns;
+    return columns < NUMBER_WIDTH ? NUMBER_WIDTH : columns > TARGET_MOST ? TARGET_MOST : columns;
+}
+
+const char *date_text(char out[MOMENT_TEXT], smurf_moment moment, bool exact)
+{
+    struct tm date;
+    time_t seconds = (time_t)moment.whole;
+    if (!gmtime_r(&seconds, &date)) return "-";
+    strftime(out, MOMENT_TEXT, exact ? "%Y-%m-%d %H:%M:%S" : "%Y-%m-%d %H:%M", &date);
+    return out;
+}
+
+static void table_title(FILE *out, const struct question *q)
+{
+    const char *from = q->now || q->ask.silence > 0 ? "now" : "the last event";
+    if (!unit_is_known(q->unit))
+        fprintf(out, "next event, in %s after %s\n", q->unit[0] ? q->unit : "the data's unit of time", from);
+    else
+        fprintf(out, "next event, counted from %s%s\n", from, q->calendar ? "; times in UTC" : "");
 }
 
 static void table_header(FILE *out, const struct question *q)
 {
     char text[128];
-    fprintf(out, "next event, in %s after %s\n", q->unit[0] ? q->unit : "the data's unit of time",
-            q->now ? "now" : "the last event");
-    fprintf(out, "%-*s %6s %*s", q->name_width, "sequence", "events", GAP_WIDTH, "median");
+    table_title(out, q);
+    fprintf(out, "%-*s", q->name_width, "sequence");
+    if (q->calendar)
+        fprintf(out, " %-*s %*s %-*s", DATE_WIDTH, "last event", gap_width(q), "median", DATE_WIDTH, "at");
+    else
+        fprintf(out, " %6s %*s", "events", gap_width(q), "median");
     put_range_titles(out, q, "");
     if (q->ask.conformal) put_range_titles(out, q, " conformal");
     put_within_titles(out, q);
@@ -155,18 +172,34 @@ static void table_header(FILE *out, const struct question *q)
     fputs(q->ask.top ? "  types\n" : "\n", out);
 }
 
+/* The last event and the median. For dates also when that is, to the second if it is soon. */
+static void put_median(FILE *out, const struct question *q, const smurf_answer *a)
+{
+    const double soon = 3600;
+    char text[MOMENT_TEXT];
+    smurf_moment median = {0, 0};
+    if (!q->calendar) {
+        fprintf(out, " %6zu", a->events);
+        put_gap(out, q, a->median, gap_width(q));
+        return;
+    }
+    bool there = a->events && moment_of(&median, a->from, a->median, q->calendar);
+    fprintf(out, " %-*s", DATE_WIDTH, a->events ? date_text(text, a->last, a->last.whole % 60 != 0) : "-");
+    put_gap(out, q, a->median, gap_width(q));
+    fprintf(out, " %-*s", DATE_WIDTH, there ? date_text(text, median, a->median < soon) : "-");
+}
+
 static void table_row(FILE *out, const struct question *q, const char *sequence, const smurf_answer *a)
 {
     char text[128];
     put_name(out, sequence, q->name_width);
-    fprintf(out, " %6zu", a->events);
-    put_gap(out, a->median, GAP_WIDTH);
-    put_ranges(out, a->interval, q->ask.levels);
-    if (q->ask.conformal) put_ranges(out, a->conformal, q->ask.levels);
+    put_median(out, q, a);
+    put_ranges(out, q, a->interval);
+    if (q->ask.conformal) put_ranges(out, q, a->conformal);
     put_within(out, q, a->within);
     if (q->ask.next >= 0) {
-        put_gap(out, a->next_median, target_title(text, q));
-        put_ranges(out, a->next_interval, q->ask.levels);
+        put_gap(out, q, a->next_median, target_title(text, q));
+        put_ranges(out, q, a->next_interval);
         put_within(out, q, a->next_within);
     }
     for (size_t i = 0; i < a->types; i++) {
@@ -202,7 +235,7 @@ void put_csv_number(FILE *out, double x)
         fputs(x > 0 ? "inf" : "-inf", out);
 }
 
-static void csv_number(FILE *out, double x)
+void csv_number(FILE *out, double x)
 {
     fputc(',', out);
     put_csv_number(out, x);
@@ -211,8 +244,11 @@ static void csv_number(FILE *out, double x)
 /* Column names of intervals and of probabilities. */
 static void csv_level_names(FILE *out, const struct question *q, const char *before)
 {
-    for (size_t i = 0; i < q->ask.levels; i++)
+    for (size_t i = 0; i < q->ask.levels; i++) {
         fprintf(out, ",%slow_%.12g,%shigh_%.12g", before, q->ask.level[i], before, q->ask.level[i]);
+        if (q->calendar)
+            fprintf(out, ",%slow_at_%.12g,%shigh_at_%.12g", before, q->ask.level[i], before, q->ask.level[i]);
+    }
 }
 
 static void csv_within_names(FILE *out, const struct question *q, const char *before)
@@ -236,31 +272,40 @@ static void csv_header(FILE *out, const struct question *q)
     fputc('\n', out);
 }
 
-static void csv_intervals(FILE *out, const smurf_interval *x, size_t n)
+static void csv_at(FILE *out, const struct question *q, const smurf_answer *a, double gap)
 {
-    for (size_t i = 0; i < n; i++) {
+    char text[MOMENT_TEXT];
+    smurf_moment at;
+    bool there = a->events && moment_of(&at, a->from, gap, q->calendar);
+    fprintf(out, ",%s", there ? moment_text(text, at, q->calendar) : "");
+}
+
+static void csv_intervals(FILE *out, const struct question *q, const smurf_answer *a, const smurf_interval *x)
+{
+    for (size_t i = 0; i < q->ask.levels; i++) {
         csv_number(out, x[i].low);
         csv_number(out, x[i].high);
+        if (!q->calendar) continue;
+        csv_at(out, q, a, x[i].low);
+        csv_at(out, q, a, x[i].high);
     }
 }
 
 static void csv_row(FILE *out, const struct question *q, const char *sequence, const smurf_answer *a)
 {
     char text[MOMENT_TEXT], name[24];
-    const char *median;
     put_csv_text(out, sequence);
     fprintf(out, ",%zu,%s", a->events, a->events ? moment_text(text, a->last, q->calendar) : "");
     fprintf(out, ",%s", a->events ? moment_text(text, a->from, q->calendar) : "");
-    median = median_text(text, q, a);
-    fprintf(out, ",%s", median ? median : "");
+    csv_at(out, q, a, a->median);
     csv_number(out, a->median);
     csv_number(out, a->mean);
-    csv_intervals(out, a->interval, q->ask.levels);
-    if (q->ask.conformal) csv_intervals(out, a->conformal, q->ask.levels);
+    csv_intervals(out, q, a, a->interval);
+    if (q->ask.conformal) csv_intervals(out, q, a, a->conformal);
     for (size_t i = 0; i < q->ask.horizons; i++) csv_number(out, a->within[i]);
     if (q->ask.next >= 0) {
         csv_number(out, a->next_median);
-        csv_intervals(out, a->next_interval, q->ask.levels);
+        csv_intervals(out, q, a, a->next_interval);
         for (size_t i = 0; i < q->ask.horizons; i++) csv_number(out, a->next_within[i]);
         csv_number(out, a->next_seen);
     }
@@ -275,26 +320,39 @@ static void csv_row(FILE *out, const struct question *q, const char *sequence, c
 
 /* ---- JSON Lines ------------------------------------------------------------------------------ */
 
-static void json_moment(FILE *out, const char *key, smurf_moment moment, int calendar)
+void json_moment(FILE *out, const char *key, smurf_moment moment, int calendar)
 {
     char text[MOMENT_TEXT];
     fprintf(out, calendar ? ",\"%s\":\"%s\"" : ",\"%s\":%s", key, moment_text(text, moment, calendar));
 }
 
-static void json_number(FILE *out, const char *key, double x)
+void json_number(FILE *out, const char *key, double x)
 {
     fprintf(out, ",\"%s\":", key);
     put_rounded(out, x);
 }
 
-static void json_intervals(FILE *out, const char *key, const struct question *q, const smurf_interval *x)
+void json_at(FILE *out, const char *key, smurf_moment from, double gap, int calendar)
+{
+    smurf_moment moment;
+    if (moment_of(&moment, from, gap, calendar))
+        json_moment(out, key, moment, calendar);
+    else
+        fprintf(out, ",\"%s\":null", key);
+}
+
+static void json_intervals(FILE *out, const char *key, const struct question *q, const smurf_answer *a,
+                           const smurf_interval *x)
 {
     fprintf(out, ",\"%s\":[", key);
     for (size_t i = 0; i < q->ask.levels; i++) {
-        fprintf(out, "%s{\"level\":%.12g,\"low\":", i ? "," : "", q->ask.level[i]);
-        put_rounded(out, x[i].low);
-        fputs(",\"high\":", out);
-        put_rounded(out, x[i].high);
+        fprintf(out, "%s{\"level\":%.12g", i ? "," : "", q->ask.level[i]);
+        json_number(out, "low", x[i].low);
+        json_number(out, "high", x[i].high);
+        if (q->calendar && a->events) {
+            json_at(out, "low_at", a->from, x[i].low, 1);
+            json_at(out, "high_at", a->from, x[i].high, 1);
+        }
         fputc('}', out);
     }
     fputc(']', out);
@@ -321,7 +379,7 @@ static void json_target(FILE *out, const struct question *q, const smurf_answer 
     fputs(",\"target\":{\"type\":", out);
     put_string(out, type_text(name, q->model, q->ask.next));
     json_number(out, "median", a->next_median);
-    json_intervals(out, "intervals", q, a->next_interval);
+    json_intervals(out, "intervals", q, a, a->next_interval);
     json_within(out, "within", q, a->next_within);
     json_number(out, "seen", a->next_seen);
     fputc('}', out);
@@ -329,21 +387,19 @@ static void json_target(FILE *out, const struct question *q, const smurf_answer 
 
 static void json_line(FILE *out, const struct question *q, const char *sequence, const smurf_answer *a)
 {
-    char text[MOMENT_TEXT], name[24];
+    char name[24];
     fputs("{\"sequence\":", out);
     put_string(out, sequence);
     fprintf(out, ",\"events\":%zu", a->events);
     if (a->events) {
         json_moment(out, "last", a->last, q->calendar);
         json_moment(out, "from", a->from, q->calendar);
-        const char *median = median_text(text, q, a);
-        const char *quote = median && q->calendar ? "\"" : "";
-        fprintf(out, ",\"median_time\":%s%s%s", quote, median ? median : "null", quote);
+        json_at(out, "median_time", a->from, a->median, q->calendar);
     }
     json_number(out, "median", a->median);
     json_number(out, "mean", a->mean);
-    json_intervals(out, "intervals", q, a->interval);
-    if (q->ask.conformal) json_intervals(out, "conformal", q, a->conformal);
+    json_intervals(out, "intervals", q, a, a->interval);
+    if (q->ask.conformal) json_intervals(out, "conformal", q, a, a->conformal);
     json_within(out, "within", q, a->within);
     json_target(out, q, a);
     fputs(",\"types\":[", out);

@@ -40,14 +40,14 @@ static double skill(const smurf_evaluation *e, const smurf_metrics *m, smurf_row
 
 static const char *unit_of(const struct shown *s)
 {
-    if (s->per != 1) return "mean gaps";
+    if (s->mean_gaps) return "mean gaps";
     return s->unit[0] ? s->unit : "the data's unit";
 }
 
 /* The same in JSON and CSV. */
 static const char *unit_word(const struct shown *s)
 {
-    return s->per != 1 ? "mean gap" : s->unit[0] ? s->unit : "data";
+    return s->mean_gaps ? "mean gap" : s->unit[0] ? s->unit : "data";
 }
 
 /* ---- Text ------------------------------------------------------------------------------------ */
@@ -124,8 +124,19 @@ static void text_coverage(FILE *out, const smurf_metrics *m)
     fputc('\n', out);
 }
 
-void show_metrics(FILE *out, const smurf_evaluation *e, const struct shown *s)
+/* All lengths in the unit that suits the CRPS, so that they can be compared. */
+static struct shown in_one_unit(const smurf_evaluation *e, const struct shown *given)
 {
+    struct shown out = *given;
+    const char *unit = NULL;
+    if (!given->mean_gaps) unit = smurf_duration_unit(row_of(e, SMURF_ROW_MODEL)->crps, given->unit, &out.per);
+    if (unit) out.unit = unit;
+    return out;
+}
+
+void show_metrics(FILE *out, const smurf_evaluation *e, const struct shown *given)
+{
+    const struct shown shown = in_one_unit(e, given), *s = &shown;
     const smurf_metrics *m = row_of(e, SMURF_ROW_MODEL);
     fprintf(out, "%s on %s%s%s: %zu gaps of %zu sequences; CRPS and IL in %s\n\n", s->model, s->data,
             s->part[0] ? ", " : "", s->part, m->n, m->sequences, unit_of(s));

@@ -16,8 +16,10 @@ struct shown {
     const char *model, *data, *part;
     const char *unit; /* of the data; "": unknown */
     double per;       /* lengths are divided by this: 1, or the mean gap */
+    int mean_gaps;    /* it is the mean gap */
 };
 
+/* As text, lengths are in a readable unit if that of the data is known. */
 void show_metrics(FILE *out, const smurf_evaluation *evaluation, const struct shown *shown);
 void show_metrics_json(FILE *out, const smurf_evaluation *evaluation, const struct shown *shown);
 void show_metrics_csv(FILE *out, const smurf_evaluation *evaluation, const struct shown *shown);

@@ -7,7 +7,15 @@
 #include <string.h>
 #include <time.h>
 
-enum { TEXT = 64, TOP_TYPES = 12, NAME_COLUMNS = 24, BAR_COLUMNS = 20, CELL = 8, ROWS = 6 };
+enum {
+    TEXT = SMURF_DURATION_TEXT,
+    TOP_TYPES = 12,
+    NAME_COLUMNS = 24,
+    BAR_COLUMNS = 20,
+    CELL = 8,
+    INDENT = 2,
+    ROWS = 6
+};
 
 /* Shared by all paragraphs. */
 struct page {
@@ -15,6 +23,7 @@ struct page {
     const smurf_data *data;
     const smurf_summary *s;
     int width, utf8;
+    int in_words; /* the unit is known: durations are shown as such */
 };
 
 /* ---- Numbers --------------------------------------------------------------------------------- */
@@ -60,22 +69,10 @@ static const char *number_text(char out[TEXT], double x)
     return out;
 }
 
-/* Seconds in a readable unit: "1.5 h". */
-static const char *duration_text(char out[TEXT], double seconds)
+/* A gap: "3.4 min" if the unit is known, else a number. */
+static const char *gap_text(char out[TEXT], const struct page *p, double x)
 {
-    static const struct {
-        double size;
-        const char *name;
-    } unit[] = {{365.25 * 86400, "y"}, {86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}, {1e-3, "ms"}, {1e-6, "us"}};
-    size_t i = 0, last = sizeof unit / sizeof *unit - 1;
-    if (seconds == 0) i = 4;
-    while (seconds != 0 && i < last && seconds < unit[i].size) i++;
-    double x = seconds / unit[i].size;
-    snprintf(out, TEXT, "%.*f", x < 10 ? 1 : 0, x);
-    strip_zeros(out);
-    size_t n = strlen(out);
-    snprintf(out + n, TEXT - n, " %s", unit[i].name);
-    return out;
+    return p->in_words ? smurf_duration_text(out, x, smurf_data_unit(p->data)) : number_text(out, x);
 }
 
 /* A percentage, with more digits if small. */
@@ -208,7 +205,9 @@ static void put_clock(const struct page *p)
     char a[TEXT], b[TEXT];
     if (s->scored == 0) return;
     fputs("  clock      ", p->out);
-    if (s->tick > 0) {
+    if (s->tick > 0 && p->in_words) {
+        fprintf(p->out, "ticks of %s", gap_text(a, p, s->tick));
+    } else if (s->tick > 0) {
         int letters = (int)strlen(unit);
         if (s->tick == 1 && letters > 3 && unit[letters - 1] == 's') letters--; /* 1 day, but 1 s and 1 ms */
         fprintf(p->out, "ticks of %s%s%.*s", number_text(a, s->tick), *unit ? " " : "", letters, unit);
@@ -225,40 +224,45 @@ static void put_clock(const struct page *p)
     }
 }
 
+/* Narrow pages omit the 1% and 99% quantiles. */
+static int is_omitted(const struct page *p, int q)
+{
+    return p->width < INDENT + SMURF_QUANTILES * CELL && (q == 1 || q == SMURF_QUANTILES - 2);
+}
+
 static void put_quantiles(const struct page *p)
 {
     const smurf_summary *s = p->s;
-    const char *unit = smurf_data_unit(p->data);
-    int seconds = strcmp(unit, "s") == 0;
+    const char *unit = p->in_words ? "" : smurf_data_unit(p->data);
     char a[TEXT];
     if (s->scored == 0) return;
-    fprintf(p->out, "\n  gaps%s%s: mean %s", *unit ? " in " : "", unit, number_text(a, s->gap_mean));
-    if (!isnan(s->gap_sd)) fprintf(p->out, ", standard deviation %s", number_text(a, s->gap_sd));
+    fprintf(p->out, "\n  gaps%s%s: mean %s", *unit ? " in " : "", unit, gap_text(a, p, s->gap_mean));
+    if (!isnan(s->gap_sd)) fprintf(p->out, ", standard deviation %s", gap_text(a, p, s->gap_sd));
     fputs("\n  ", p->out);
     for (int q = 0; q < SMURF_QUANTILES; q++) {
         snprintf(a, sizeof a, "%.0f%%", 100 * smurf_quantile_levels[q]);
         const char *name = q == 0 ? "min" : q == SMURF_QUANTILES - 1 ? "max" : q == SMURF_QUANTILES / 2 ? "median" : a;
-        fprintf(p->out, "%*s", CELL, name);
+        if (!is_omitted(p, q)) fprintf(p->out, "%*s", CELL, name);
     }
     fputs("\n  ", p->out);
-    for (int q = 0; q < SMURF_QUANTILES; q++) fprintf(p->out, "%*s", CELL, number_text(a, s->gap[q]));
-    if (seconds) fputs("\n  ", p->out);
-    for (int q = 0; seconds && q < SMURF_QUANTILES; q++) fprintf(p->out, "%*s", CELL, duration_text(a, s->gap[q]));
+    for (int q = 0; q < SMURF_QUANTILES; q++)
+        if (!is_omitted(p, q)) fprintf(p->out, "%*s", CELL, gap_text(a, p, s->gap[q]));
     putc('\n', p->out);
 }
 
 /* The axis below the histogram, and its labels. */
+static const double mantissa[] = {1, 2, 5};
 struct axis {
     unsigned char mark[2 * SMURF_BINS];
     char label[3 * SMURF_BINS + 1];
     int columns, used, labels;
 };
 
-/* Marks column `at` and writes x below it, unless it would overlap the previous label. */
-static void mark_axis(struct axis *axis, int at, double x)
+/* Marks the column of a gap of x and writes x below it, unless that would overlap the previous label. */
+static void mark_axis(struct axis *axis, const struct page *p, int at, double x)
 {
     char text[TEXT];
-    int n = (int)strlen(number_text(text, x)), start = at < (n - 1) / 2 ? 0 : at - (n - 1) / 2;
+    int n = (int)strlen(gap_text(text, p, x)), start = at < (n - 1) / 2 ? 0 : at - (n - 1) / 2;
     axis->mark[at] = 1;
     if (axis->labels > 0 && start <= axis->used) return;
     memset(axis->label + axis->used, ' ', (size_t)(start - axis->used));
@@ -268,21 +272,43 @@ static void mark_axis(struct axis *axis, int at, double x)
     axis->labels++;
 }
 
+static void mark_if_inside(struct axis *axis, const struct page *p, double x)
+{
+    double low = p->s->bin_low, high = p->s->bin_high;
+    double place = (log10(x) - low) * axis->columns / (high - low) + 1e-9;
+    if (place >= 0 && place < axis->columns) mark_axis(axis, p, (int)place, x);
+}
+
+/* Marks at 1, 10, 100, ... of each unit, such as 10 min, 1 h, 10 h, 1 d; with `fine` also at 2 and 5, but not close to
+   the next unit. */
+static void mark_durations(struct axis *axis, const struct page *p, int fine)
+{
+    static const char *const one[] = {"1ns", "1us", "1ms", "1s", "1min", "1h", "1d", "1y"};
+    enum { UNITS = sizeof one / sizeof *one };
+    const char *unit = smurf_data_unit(p->data);
+    double size, next;
+    for (int i = 0; i < UNITS; i++) {
+        if (smurf_duration_parse(&size, one[i], unit, NULL)) return;
+        if (i + 1 == UNITS || smurf_duration_parse(&next, one[i + 1], unit, NULL)) next = INFINITY;
+        for (double x = size; x < next && x < 1e6 * size; x *= 10)
+            for (int m = 0; m < (fine ? 3 : 1); m++)
+                if (mantissa[m] * x < 0.6 * next) mark_if_inside(axis, p, mantissa[m] * x);
+    }
+}
+
 /* Marks at 1, 10, 100, ...; at 1, 2, 5, 10, ... if a decade is wide; at the ends if there are fewer than two. */
 static void put_axis(const struct page *p, int columns)
 {
-    static const double mantissa[] = {1, 2, 5};
-    double low = p->s->bin_low, high = p->s->bin_high, decade = columns / (high - low);
+    double low = p->s->bin_low, high = p->s->bin_high;
+    int fine = columns / (high - low) >= 15;
     struct axis axis = {.columns = columns};
-    for (int e = (int)floor(low); e <= (int)ceil(high); e++)
-        for (int m = 0; m < (decade >= 15 ? 3 : 1); m++) {
-            double place = (e + log10(mantissa[m]) - low) * decade + 1e-9;
-            if (place >= 0 && place < columns) mark_axis(&axis, (int)place, mantissa[m] * pow(10, e));
-        }
+    if (p->in_words) mark_durations(&axis, p, fine);
+    for (int e = (int)floor(low); e <= (int)ceil(high) && !p->in_words; e++)
+        for (int m = 0; m < (fine ? 3 : 1); m++) mark_if_inside(&axis, p, mantissa[m] * pow(10, e));
     if (axis.labels < 2) {
         axis = (struct axis){.columns = columns};
-        mark_axis(&axis, 0, pow(10, low));
-        mark_axis(&axis, columns - 1, pow(10, high));
+        mark_axis(&axis, p, 0, pow(10, low));
+        mark_axis(&axis, p, columns - 1, pow(10, high));
     }
     fputs("    ", p->out);
     for (int i = 0; i < columns; i++) fputs(p->utf8 ? (axis.mark[i] ? "┴" : "─") : (axis.mark[i] ? "+" : "-"), p->out);
@@ -293,7 +319,7 @@ static void put_histogram(const struct page *p)
 {
     static const char *const block[] = {"", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     const smurf_summary *s = p->s;
-    const char *unit = smurf_data_unit(p->data);
+    const char *unit = p->in_words ? "" : smurf_data_unit(p->data);
     int each = p->width >= 2 * SMURF_BINS + 8 ? 2 : 1;
     size_t most = 0;
     for (int i = 0; i < SMURF_BINS; i++) most = s->bin[i] > most ? s->bin[i] : most;
@@ -381,7 +407,8 @@ static void put_types(const struct page *p)
 
 void show_summary(FILE *out, const char *title, const smurf_data *data, const smurf_summary *s, int width, int utf8)
 {
-    struct page page = {out, data, s, width, utf8};
+    double size;
+    struct page page = {out, data, s, width, utf8, smurf_duration_unit(1, smurf_data_unit(data), &size) != NULL};
     const char *source = smurf_data_source(data);
     const smurf_reading *reading = smurf_data_reading(data);
     fprintf(out, strcmp(title, source) ? "%s: %s\n\n" : "%s\n\n", title, source);

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-/* Plain text of at most `width` columns (76 or more), headed by the title, and the source if it differs. utf8: draw
+/* Plain text of at most `width` columns (70 or more), headed by the title, and the source if it differs. utf8: draw
    with block characters, else with '#'. */
 void show_summary(FILE *out, const char *title, const smurf_data *data, const smurf_summary *s, int width, int utf8);
 

@@ -176,6 +176,12 @@ int report_error(const smurf_error *err)
     return 1;
 }
 
+int report_sequence(const char *sequence, const smurf_error *err)
+{
+    put("smurf: ", "sequence '%.200s': %s", sequence, err->message);
+    return 1;
+}
+
 int report_failure(const char *format, ...)
 {
     va_list args;

@@ -28,6 +28,8 @@ void terminal_clear(void);
 void put_line(const char *before, const char *format, va_list args);
 /* "smurf: message" on standard error; returns 1, the exit status. */
 int report_error(const smurf_error *err);
+/* The same, about one sequence. */
+int report_sequence(const char *sequence, const smurf_error *err);
 /* The same for errors found by the command itself. */
 int report_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints "smurf: out of memory" and exits with status 1. For small allocations of the command itself. */

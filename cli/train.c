@@ -166,13 +166,16 @@ static void show_epoch(const smurf_epoch *e)
     fprintf(stderr, "  %6.0f events/s  %5.1f s%s\n", e->events_per_second, e->seconds, e->best ? "  best" : "");
 }
 
-static void show_trials(const smurf_fit_start *start)
+/* The CRPS of all trials is in the unit that suits the first. */
+static void show_trials(const smurf_fit_start *start, const char *data_unit)
 {
+    double per = 1;
+    const char *unit = start->trials ? smurf_duration_unit(start->trial[0].crps, data_unit, &per) : NULL;
     terminal_clear();
     for (size_t i = 0; i < start->trials; i++) {
         const smurf_sigma_trial *trial = &start->trial[i];
-        report_done("sigma %-5g dev CRPS %.5g  CS %.2f%%%s", trial->sigma, trial->crps, trial->cs,
-                    trial->chosen ? "  chosen" : "");
+        report_done("sigma %-5g dev CRPS %.5g%s%s  CS %.2f%%%s", trial->sigma, trial->crps / per, unit ? " " : "",
+                    unit ? unit : "", trial->cs, trial->chosen ? "  chosen" : "");
     }
 }
 
@@ -197,6 +200,7 @@ static void show_result(const smurf_model *model, const smurf_epoch *best, const
 
 struct session {
     const struct train_options *o;
+    const char *unit; /* of the data's times */
     const smurf_reading *reading; /* of the train data; NULL: not a table */
     FILE *log;
     bool begun;
@@ -216,7 +220,7 @@ static int begin(void *context, const smurf_fit_start *start)
     struct session *s = context;
     const struct train_options *o = s->o;
     if (s->reading && s->reading->guessed) report_done("columns: %s", s->reading->text);
-    show_trials(start);
+    show_trials(start, s->unit);
     if (o->resume) refuse_other_settings(start->settings, o);
     if (start->best) s->best = *start->best;
     if (o->log && !(s->log = train_log_open(o->log, o->resume))) return s->status = report_log(s);
@@ -271,7 +275,10 @@ static int run(struct session *s, const smurf_settings *settings, const smurf_sp
 
 static int train(const struct train_options *o, const smurf_split *split, int recalibrate)
 {
-    struct session s = {.o = o, .reading = smurf_data_reading(split->train), .resumed = o->resume};
+    struct session s = {.o = o,
+                        .unit = smurf_data_unit(split->train),
+                        .reading = smurf_data_reading(split->train),
+                        .resumed = o->resume};
     smurf_settings *settings = NULL;
     int status = 0;
     if (o->resume)
@@ -352,8 +359,8 @@ int command_train(int argc, char **argv)
         data.dither = NULL;
     }
     int recalibrate = dataset_recalibrate(o.recalibrate);
-    if (!directory) o.split = modelfile_note(&data);
     status = dataset_load(&split, argv[0], &data);
+    if (!status && !directory) o.split = modelfile_note(&data, &split);
     if (!status) status = train(&o, &split, recalibrate);
     free(o.resume_path);
     free(o.split);

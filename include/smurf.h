@@ -121,7 +121,8 @@ typedef struct smurf_data smurf_data;
 /* One sequence of a data set. The arrays belong to the data set.
    An event happened at `origin + time[i]` in the data set's unit. The origin is 0 for times below
    2^20 (about a million) and else the whole part of the first time, so that clocks such as
-   nanoseconds since 1970 keep every digit of their gaps. */
+   nanoseconds since 1970 keep every digit of their gaps. It can gain members: pass on what
+   smurf_data_sequence returns, not a struct of your own. */
 typedef struct smurf_sequence {
     const double *time;   /* (length), non-decreasing, relative to origin */
     const uint32_t *type; /* (length), 0 .. smurf_data_types - 1 */
@@ -279,10 +280,13 @@ SMURF_API const smurf_calibration *smurf_model_calibration(const smurf_model *mo
 
 /* How the program split its data: the text it gave to smurf_fit; NULL: none. */
 SMURF_API const char *smurf_model_split(const smurf_model *model);
-/* 1 if the model was trained on exactly these events. */
+/* 1 if the model was trained on exactly these events, with types that it does not know merged; 0 if not; -1: out of
+   memory. */
 SMURF_API int smurf_model_trained_on(const smurf_model *model, const smurf_data *data);
-/* A copy of data with its types numbered as in the model; the caller frees it. An event of a type that the model does
-   not know is an error. */
+/* A copy of data with its types numbered as in the model; the caller frees it. Types that the model does not know
+   become its type "other" or, if it has none, the number smurf_model_types(model): the model then uses the times of
+   such events, and the learned embedding of hidden types if it has one; their types are not scored. A remark says how
+   many there are. */
 SMURF_API smurf_status smurf_model_match(const smurf_model *model, const smurf_data *data, smurf_data **out,
                                          smurf_error *err);
 
@@ -346,7 +350,7 @@ SMURF_API void smurf_fit_config_init_sized(smurf_fit_config *config, size_t size
 SMURF_API smurf_status smurf_fit(smurf_model **out, const smurf_settings *settings, const smurf_data *train,
                                  const smurf_data *dev, const smurf_fit_config *config, smurf_error *err);
 
-/* ---- Moments --------------------------------------------------------------------------------------------- */
+/* ---- Moments and durations ------------------------------------------------------------------------------- */
 
 /* A moment on the user's clock, exact: whole + fraction, 0 <= fraction < 1. Fixed. */
 typedef struct smurf_moment {
@@ -360,6 +364,18 @@ SMURF_API smurf_status smurf_moment_parse(smurf_moment *out, const char *text, s
 SMURF_API int smurf_moment_after(smurf_moment *out, smurf_moment from, double gap);
 /* to - from. */
 SMURF_API double smurf_moment_gap(smurf_moment from, smurf_moment to);
+
+/* A duration for people: "3.4 min", "160 ms", "30 d". gap is in `unit`, such as that of
+   smurf_data_unit. If that is none of ns, us, ms, s, min, h, d, w and y, or a word such as "minutes", it is shown in
+   `unit`. Returns out. */
+enum { SMURF_DURATION_TEXT = 64 };
+SMURF_API const char *smurf_duration_text(char out[SMURF_DURATION_TEXT], double gap, const char *unit);
+/* The unit of that text, and in *size its length in `unit`: for numbers that share a unit. NULL and 1 if `unit` is not
+   known. */
+SMURF_API const char *smurf_duration_unit(double gap, const char *unit, double *size);
+/* Parses "90s", "1.5h", "1h30m", "2d" into `unit`. A plain number is in `unit`. An error if text names a unit and
+   `unit` is not known. */
+SMURF_API smurf_status smurf_duration_parse(double *out, const char *text, const char *unit, smurf_error *err);
 
 /* ---- Forecasts ------------------------------------------------------------------------------------------- */
 
@@ -386,7 +402,8 @@ SMURF_API void smurf_forecast_free(smurf_forecast *forecast);
 /* Forgets the history. Later times count from `origin` on the user's clock, which matters only to models that see raw
    time. */
 SMURF_API void smurf_forecast_clear(smurf_forecast *forecast, int64_t origin);
-/* Appends an event. A time before the last one or not finite, or an unknown type, is an error that changes nothing. */
+/* Appends an event. A time before the last one or not finite is an error that changes nothing, and so is a type above
+   smurf_model_types, which stands for any type that the model does not know. */
 SMURF_API smurf_status smurf_forecast_append(smurf_forecast *forecast, double time, uint32_t type, smurf_error *err);
 /* Replaces the history by the first `events` events of a sequence. */
 SMURF_API smurf_status smurf_forecast_read(smurf_forecast *forecast, const smurf_sequence *sequence, size_t events,
@@ -403,7 +420,7 @@ SMURF_API size_t smurf_forecast_events(const smurf_forecast *forecast);
 /* Saves the history, silence and recalibration setting as bytes, to go on in another process. Free *bytes with
    smurf_free. What is kept is what further events depend on. SMURF keeps keys and values: 8 * layers * heads *
    head-width bytes per event it looks back at, rounded up to 32 events. The other models keep the events, 16 bytes
-   each. A model with a context keeps 12 more bytes per event of its current window, fewer than 3 * context. */
+   each. A model with a context keeps 12 more bytes per event of its current window, fewer than context + window. */
 SMURF_API smurf_status smurf_forecast_save(const smurf_forecast *forecast, void **bytes, size_t *size,
                                            smurf_error *err);
 /* Makes a forecast from such bytes, which may go afterwards. It answers as the saved one does, to the bit, now and
@@ -432,6 +449,7 @@ typedef struct smurf_question {
     int recalibrate;         /* 0: the law as trained; 1: as set by smurf_forecast_recalibrate */
     smurf_progress_fn *progress;
     void *progress_context;
+    const smurf_moment *until; /* also the probability of no event from the last one until then; NULL: not asked */
 } smurf_question;
 
 /* Intervals of 50% and 90%, all types, nothing else. */
@@ -466,6 +484,9 @@ typedef struct smurf_answer {
     double next_median;
     const smurf_interval *next_interval; /* (levels), or NULL: not asked */
     const double *next_within;           /* (horizons), or NULL: not asked */
+    /* From the last event to `until`; NaN where that was not asked, or the history is empty. */
+    double silence;  /* how long that is; negative if the last event is later */
+    double survival; /* the probability of no event for that long, whatever the silence asked about */
 } smurf_answer;
 
 SMURF_API smurf_status smurf_forecast_ask(smurf_forecast *forecast, const smurf_question *question, smurf_answer **out,
@@ -556,6 +577,30 @@ SMURF_API smurf_status smurf_evaluate(smurf_evaluation **out, const smurf_model 
                                       const smurf_data *train, const smurf_eval_config *config, smurf_error *err);
 SMURF_API void smurf_evaluation_free(smurf_evaluation *evaluation);
 
+/* One scored event: what an evaluation measures, for its gap alone. */
+typedef struct smurf_scored {
+    size_t sequence;    /* in the data set */
+    size_t event;       /* in the sequence, from 0 */
+    double gap;         /* since the event before */
+    double pit;         /* the level of the gap in its law, drawn at random within a tick of the clock */
+    double p;           /* 2 min(pit, 1 - pit): small if the gap is unusually short or long */
+    double log_density; /* of the gap; the mean over events is log_likelihood of smurf_metrics */
+    uint32_t type;      /* that occurred */
+    uint32_t top;       /* the most probable one, time unknown */
+    double type_share; /* probability of `type`, time unknown; the mean of -ln is type_loss of smurf_metrics. NaN if the
+                          model does not know the type */
+    double top_share;  /* probability of `top` */
+} smurf_scored;
+
+/* Receives each event, in the order of the data, on the calling thread. Return 0 to continue, anything else to stop
+   with SMURF_ERROR_CANCELLED. */
+typedef int smurf_scored_fn(void *context, const smurf_scored *event);
+
+/* Measures a model's laws on the scored gaps of data as smurf_evaluate does, and hands out each. Of config, which may
+   be NULL, recalibrate, seed, threads and progress count. Takes 60 bytes of memory per gap. */
+SMURF_API smurf_status smurf_score(const smurf_model *model, const smurf_data *data, const smurf_eval_config *config,
+                                   smurf_scored_fn *scored, void *context, smurf_error *err);
+
 typedef enum smurf_row {
     SMURF_ROW_MODEL,    /* the model, recalibrated where it has a map */
     SMURF_ROW_RAW,      /* the model before recalibration */
@@ -574,6 +619,10 @@ SMURF_API double smurf_evaluation_mean_gap(const smurf_evaluation *evaluation);
    none. PNG needs libcairo2, which is loaded on demand. */
 SMURF_API smurf_status smurf_evaluation_report(const smurf_evaluation *evaluation, const char *path,
                                                const char *figures, smurf_error *err);
+
+/* Whether such figures can be written: an SMURF_ERROR_UNSUPPORTED if libcairo2 is needed and missing. To be told before
+   a long evaluation. */
+SMURF_API smurf_status smurf_figures_check(smurf_error *err);
 
 /* ==============================================================================================================
    2. More ways in and out

@@ -31,8 +31,10 @@ SMURF_API smurf_status smurf_split_file(char *out, size_t n, int part, const cha
 SMURF_API smurf_status smurf_split_by_time(smurf_split *out, const smurf_data *data, smurf_moment dev_from,
                                            smurf_moment test_from, smurf_error *err);
 
-/* Cuts every sequence into windows of `window` scored events, each preceded by up to `history` events
-   that are not scored. The scored events of the windows are those of the input, each once. */
+/* Cuts every sequence into windows of `window` scored events, each preceded by up to `history` events that are not
+   scored. The scored events of the windows are those of the input, each once. Windows begin at the events 1,
+   1 + window, 1 + 2 window, ..., counted from the true start of the sequence (`before`); the first is shorter where
+   scoring begins within one. With the window and context of a model, they give its laws of the whole sequence. */
 SMURF_API smurf_status smurf_data_window(smurf_data **out, const smurf_data *data, size_t window, size_t history,
                                          smurf_error *err);
 
@@ -204,7 +206,8 @@ SMURF_API smurf_status smurf_trainer_resume(smurf_trainer **out, const char *pat
                                             const smurf_data *dev, int threads, smurf_error *err);
 SMURF_API const smurf_settings *smurf_trainer_settings(const smurf_trainer *trainer);
 
-/* How smurf_fit divides dev: a third selects, the rest calibrates. Both are NULL if dev is not divided. */
+/* How smurf_fit divides dev: a third selects, the rest calibrates. One sequence is cut in time: the earlier third
+   selects. Both are NULL if dev is not divided. */
 SMURF_API smurf_status smurf_fit_divide(smurf_data **selecting, smurf_data **calibrating, const smurf_data *dev,
                                         int recalibrate, uint64_t seed, smurf_error *err);
 

@@ -26,7 +26,7 @@ enum { SINGLES = 3 };
 static const struct op_run once = {1, 5, 9, 0, NULL};
 static const size_t lengths[] = {5, 1, 7};
 
-static struct encoder_shape shape_of(bool relu, bool gap_feature)
+static struct encoder_shape shape_of(bool relu, bool gap_feature, bool unknown)
 {
     return (struct encoder_shape){.types = 3,
                                   .width = 8,
@@ -35,7 +35,8 @@ static struct encoder_shape shape_of(bool relu, bool gap_feature)
                                   .layers = 2,
                                   .inner = 10,
                                   .activation = relu ? ACTIVATION_RELU : ACTIVATION_GELU,
-                                  .gap_feature = gap_feature};
+                                  .gap_feature = gap_feature,
+                                  .unknown = unknown};
 }
 
 static double value(void *context)
@@ -74,12 +75,13 @@ static void test_gradient(void **state)
     struct model_class own = *(const struct model_class *)*state;
     if (own.loss == OP(model_nce).loss) own.loss = nce_contrast;
     for (unsigned k = 0; k < 8; k++) {
-        struct encoder_shape shape = shape_of(k & 1, k & 2);
+        struct encoder_shape shape = shape_of(k & 1, k & 2, k & 4);
         struct model_case c;
         struct random random;
         smurf_random_init(&random, 4, 4);
         class_case_init(&c, &own, &shape, lengths, 3, 3);
         c.dropout = k & 4 ? 0.2 : 0;
+        if (k & 4) c.type[1] = 3; /* unknown */
         double *grad = model_case_room(c.model.params.total, sizeof *grad);
         struct loss with = class_case_loss(&c, &once, grad), without = class_case_loss(&c, &once, NULL);
         assert_memory_equal(&with, &without, sizeof with);
@@ -128,7 +130,7 @@ static void test_noise(void **state)
 {
     (void)state;
     for (unsigned k = 0; k < 4; k++) {
-        struct encoder_shape shape = shape_of(k & 1, k & 2);
+        struct encoder_shape shape = shape_of(k & 1, k & 2, false);
         struct model_case nce, thp;
         size_t compared = 0;
         class_case_init(&nce, &OP(model_nce), &shape, lengths, 3, 3);
@@ -155,7 +157,7 @@ static void test_noise(void **state)
 static void test_says(void **state)
 {
     (void)state;
-    struct encoder_shape shape = shape_of(false, true);
+    struct encoder_shape shape = shape_of(false, true, false);
     struct model_class contrast = OP(model_nce);
     struct model_case nce, thp;
     contrast.loss = nce_contrast;

@@ -250,7 +250,7 @@ static double embed_value(void *context)
 {
     struct embed_case *c = context;
     double x[EN * ED];
-    embed_forward(EN, ED, event_type, c->table, x);
+    embed_forward(EN, ED, ETYPES, event_type, c->table, x);
     return dot(c->r, x, EN * ED);
 }
 
@@ -260,8 +260,10 @@ static void test_embed(void **state)
     struct embed_case c;
     double dtable[ETYPES * ED], x[EN * ED];
     FILL(c.table, 1), FILL(c.r, 2);
-    embed_forward(EN, ED, event_type, c.table, x);
+    embed_forward(EN, ED, ETYPES, event_type, c.table, x);
     for (size_t i = 0; i < EN * ED; i++) assert_true(x[i] == c.table[event_type[i / ED] * ED + i % ED]);
+    embed_forward(EN, ED, 1, event_type, c.table, x); /* types beyond the table have no embedding */
+    for (size_t i = 0; i < EN * ED; i++) assert_true(x[i] == (event_type[i / ED] < 1 ? c.table[i % ED] : 0));
     ADDED(dtable);
     embed_gradient(EN, ED, event_type, c.r, dtable);
     for (size_t k = 0; k < ED; k++) assert_true(dtable[ED + k] == BEFORE);

@@ -36,19 +36,26 @@ SET = [word for i in range(0, len(TINY) - 2, 2) for word in ("--set", TINY[i][2:
 COMMANDS = {
     "info": ["info", "data"],
     "info-json": ["info", "a.jsonl", "--json"],
+    "info-rare": ["info", "rare.csv"],
     "convert-csv": ["convert", "a.jsonl", "made.csv.gz"],
     "convert-pickle": ["convert", "data", "made", "--to", "pickle"],
     "convert-rmtpp": ["convert", "time-a.txt", "time-made.txt"],
     "convert-split": ["convert", "a.csv", "made", "--to", "jsonl", "--split", "3:1:1", "--window", "3"],
     "simulate": ["simulate", "hawkes", "--sequences", "4", "--events", "3", "-o", "made.csv", "--threads", "1"],
     "train": ["train", "data", "-o", "made", "--epochs", "2", "--log", "made.jsonl", *TINY],
+    "train-log": ["train", "log.csv", "-o", "made", "--epochs", "1", "--window", "5", "--history", "3", "--recalibrate", "on", *TINY],
     "train-nhp": ["train", "data", "-o", "made", "--preset", "nhp", "--epochs", "1", "--width", "2", "--threads", "1"],
     "train-resume": ["train", "data", "-o", "stopped", "--resume", "--log", "stopped.jsonl", "--threads", "1"],
     "eval": ["eval", "smurf", "data", "--report", "made.html", "--bootstrap", "2", "--threads", "1"],
     "eval-score": ["eval", "score", "data", "--sampler", "langevin", "--draws", "2", "--steps", "3", "--threads", "1"],
+    "eval-log": ["eval", "log", "log.csv", "--window", "3", "--threads", "1"],
+    "predict-log": ["predict", "log", "log.csv", "--every", "4", "--threads", "1"],
     "predict": ["predict", "smurf", "data", "--within", "1", "--top", "2", "--threads", "1"],
+    "predict-unknown": ["predict", "smurf", "unknown.csv", "--threads", "1"],
     "predict-nhp": ["predict", "nhp", "data", "--threads", "1"],
+    "overdue": ["overdue", "smurf", "data", "--now", "50", "--threads", "1"],
     "sample": ["sample", "smurf", "data", "--paths", "2", "--events", "2", "--threads", "1"],
+    "score": ["score", "smurf", "data", "--top", "3", "--threads", "1"],
     "compare": ["compare", "data", "--models", "default,marginal", "--runs", "runs", "--process", "hawkes", "--epochs", "1",
                 *SET, "--threads", "1", "-o", "made.txt"],
     "compare-again": ["compare", "data", "--models", "default", "--runs", "kept", "--epochs", "1", *SET, "--threads", "1"],
@@ -80,6 +87,12 @@ def prepare_data(folder):
         with open(os.path.join(folder, "data", part + ".csv"), "w") as f:
             f.write(models.table(n, events=5, seed=n))
     shutil.copy(os.path.join(folder, "data", "train.csv"), os.path.join(folder, "a.csv"))
+    with open(os.path.join(folder, "rare.csv"), "w") as f:
+        f.write("time,type\n" + "".join("%d,t%d\n" % (i, i % 1010) for i in range(1010 * 4 + 1000)))
+    with open(os.path.join(folder, "unknown.csv"), "w") as f:
+        f.write("time,type\n1,a\n2,new\n3,b\n4,newer\n")
+    with open(os.path.join(folder, "log.csv"), "w") as f:
+        f.write(models.table(1, events=40, seed=1))
 
 
 def prepare(folder):
@@ -89,6 +102,7 @@ def prepare(folder):
     smurf(folder, "convert", "a.csv", "time-a.txt")
     smurf(folder, "train", "data", "-o", "smurf", "--epochs", "1", *TINY)
     smurf(folder, "train", "data", "-o", "score", "--epochs", "1", "--objective", "wsm", "--head", "score", *TINY)
+    smurf(folder, *["log" if word == "made" else word for word in COMMANDS["train-log"]])
     smurf(folder, *COMMANDS["compare-again"])
     shutil.copy(os.path.join(folder, "smurf"), os.path.join(folder, "stopped"))
     stop(folder, "train", "data", "-o", "stopped", "--epochs", "3", "--log", "stopped.jsonl", *TINY)

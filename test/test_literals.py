@@ -21,8 +21,10 @@ ALLOWED = {
     "src/model/preset.c": ["dsm"],  # of the published settings
     "cli/compare.c": ["langevin", "csv"],  # the paper's protocol; --format
     "cli/eval.c": ["csv"],  # --csv
+    "cli/overdue.c": ["csv", "jsonl"],  # --format
     "cli/predict.c": ["csv", "jsonl"],  # --format
     "cli/sample.c": ["csv", "jsonl"],  # --format
+    "cli/score.c": ["csv", "jsonl"],  # --format
     "cli/show_forecast.c": ["csv", "jsonl"],  # --format
 }
 

@@ -115,6 +115,45 @@ static void silence_in_three_ways(void **state)
     smurf_data_free(data);
 }
 
+/* The probability of a silence counts from the last event, whatever silence the question is about. */
+static void survival_until_a_moment(void **state)
+{
+    (void)state;
+    smurf_data *data = simulate("hawkes", 3, 6, 40, 4);
+    smurf_model *model = trained("objective=mle", data);
+    const smurf_sequence *s = smurf_data_sequence(data, 0);
+    smurf_forecast *f = forecast_of(model, 0, s, 20);
+    smurf_question q = question();
+    smurf_moment last, until, before;
+    double gap = 1.25, p;
+    assert_true(smurf_moment_after(&last, (smurf_moment){s->origin, 0}, s->time[19]));
+    assert_true(smurf_moment_after(&until, last, gap) && smurf_moment_after(&before, last, -2));
+    smurf_answer *a = ask(f, &q);
+    assert_true(isnan(a->silence) && isnan(a->survival));
+    smurf_answer_free(a);
+    gap = smurf_moment_gap(last, until);
+    assert_int_equal(smurf_forecast_cdf(f, &gap, &p, 1, NULL), SMURF_OK);
+    assert_true(p > 0 && p < 1);
+    q.until = &until;
+    for (int silent = 0; silent < 2; silent++) {
+        q.silence = silent * 0.5;
+        a = ask(f, &q);
+        assert_true(a->silence == gap && a->survival == 1 - p);
+        smurf_answer_free(a);
+    }
+    q.until = &before;
+    a = ask(f, &q);
+    assert_true(fabs(a->silence + 2) < 1e-9 && a->survival == 1);
+    smurf_answer_free(a);
+    smurf_forecast_clear(f, 0);
+    a = ask(f, &q);
+    assert_true(isnan(a->silence) && isnan(a->survival));
+    smurf_answer_free(a);
+    smurf_forecast_free(f);
+    smurf_model_free(model);
+    smurf_data_free(data);
+}
+
 static void calibrated_and_raw(void **state)
 {
     (void)state;
@@ -251,6 +290,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_equal_single_calls),
         cmocka_unit_test(silence_in_three_ways),
+        cmocka_unit_test(survival_until_a_moment),
         cmocka_unit_test(calibrated_and_raw),
         cmocka_unit_test(next_of_a_type),
         cmocka_unit_test(empty_history),

@@ -98,6 +98,11 @@ static void truth_needs_whole_sequences(void **state)
     assert_int_equal(smurf_evaluate_process(&e, process, late, NULL, NULL, &err), SMURF_ERROR_ARGUMENT);
     assert_non_null(strstr(err.message, "from 4 on"));
     assert_null(e);
+    smurf_data_free(late);
+    static const char early[] = "{\"time_since_start\":[-1,6,7],\"type_event\":[0,1,0]}\n";
+    assert_int_equal(smurf_data_read_memory(&late, early, strlen(early), "early.jsonl", NULL, NULL), SMURF_OK);
+    assert_int_equal(smurf_evaluate_process(&e, process, late, NULL, NULL, &err), SMURF_ERROR_ARGUMENT);
+    assert_non_null(strstr(err.message, "an event is at time -1"));
     assert_int_equal(smurf_evaluate_process(&e, process, many, NULL, NULL, &err), SMURF_ERROR_ARGUMENT);
     assert_non_null(strstr(err.message, "has 2 types"));
     smurf_data_free(late);

@@ -352,7 +352,7 @@ static void pages_fit_their_width(void **state)
     (void)state;
     smurf_data *data = worded((const char *[]){"a\tname that is much longer than its column", "b", "ä"}, 3);
     for (int utf8 = 0; utf8 < 2; utf8++)
-        for (int width = 76; width <= 110; width += 34) {
+        for (int width = 70; width <= 110; width += 20) {
             char *text = page(data, width, utf8, 0);
             assert_non_null(strstr(text, "  sequences  1\n"));
             assert_non_null(strstr(text, "  time       0 to 4\n"));
@@ -366,6 +366,28 @@ static void pages_fit_their_width(void **state)
             }
             free(text);
         }
+    smurf_data_free(data);
+}
+
+/* Durations in quantiles and on the axis, which fit whatever their size. */
+static void pages_show_durations(void **state)
+{
+    (void)state;
+    double time[300], t = 0;
+    for (int i = 0; i < 300; i++) time[i] = t += pow(10, i % 12 - 3); /* 1 ms to 3 years */
+    struct builder b = {.name = "hand-made", .unit = "s", .declared = 2};
+    push(&b, time, NULL, 300);
+    close_sequence(&b, 1, NAN);
+    smurf_data *data = finish(&b);
+    char *wide = page(data, 110, 0, 0), *narrow = page(data, 70, 0, 0);
+    assert_non_null(strstr(wide, "    1 ms    1 ms    1 ms     1 s  17 min   6.4 d   3.2 y   3.2 y   3.2 y\n"));
+    assert_non_null(strstr(wide, "1%      5%     25%  median     75%     95%     99%     max\n"));
+    assert_non_null(strstr(narrow, "     min      5%     25%  median     75%     95%     max\n"));
+    assert_non_null(strstr(wide, "\n  distribution of gaps (logarithmic)\n"));
+    assert_non_null(strstr(narrow, "\n    1 ms 100 ms  10 s  10 min 10 h 10 d  1 y\n"));
+    for (const char *line = narrow; *line; line = strchr(line, '\n') + 1) assert_true(strcspn(line, "\n") <= 70);
+    free(wide);
+    free(narrow);
     smurf_data_free(data);
 }
 
@@ -385,7 +407,7 @@ static void pages_speak_well(void **state)
     push(&b, (double[]){0, 1, 3, 4}, (uint32_t[]){7, 7, 7, 123455}, 4);
     close_sequence(&b, 1, NAN);
     smurf_data *sparse = finish(&b);
-    assert_true(shows(sparse, "ticks of 1 day, no ties\n"));
+    assert_true(shows(sparse, "ticks of 1 d, no ties\n"));
     assert_true(shows(sparse, "types      123,456, of which 2 occur\n"));
     assert_true(shows(sparse, "\n         7  3   75.0%"));
     assert_true(shows(sparse, "\n    123455  1   25.0%"));
@@ -398,15 +420,24 @@ static void pages_speak_well(void **state)
     smurf_data *cut = finish(&b);
     assert_true(shows(cut, "gaps       1\n  history    2 events before the scored ones, not included here\n"));
     assert_true(shows(cut, "types      2, of which 1 occurs\n"));
-    assert_true(shows(cut, "gaps in days: mean 2\n"));
+    assert_true(shows(cut, "gaps: mean 2 d\n"));
     smurf_data_free(cut);
 
     b.unit = "days";
     push(&b, (double[]){0, 1, 2}, NULL, 3);
     close_sequence(&b, 1, NAN);
     smurf_data *even = finish(&b);
-    assert_true(warns(even, NULL, "every gap is 1 day:"));
+    assert_true(warns(even, NULL, "every gap is 1 d:"));
     smurf_data_free(even);
+
+    b.unit = "steps";
+    push(&b, (double[]){0, 1, 3}, NULL, 3);
+    close_sequence(&b, 1, NAN);
+    smurf_data *steps = finish(&b);
+    assert_true(shows(steps, "ticks of 1 step, no ties\n"));
+    assert_true(shows(steps, "gaps in steps: mean 1.5, standard deviation 0.707\n"));
+    assert_true(shows(steps, "distribution of gaps, in steps (logarithmic)\n"));
+    smurf_data_free(steps);
 
     double gap[2000];
     for (int i = 0; i < 2000; i++) gap[i] = i ? 1 + i % 3 : 1e6;
@@ -759,6 +790,7 @@ int main(void)
         cmocka_unit_test(summary_counts),
         cmocka_unit_test(summary_quantiles),
         cmocka_unit_test(summary_bins),
+        cmocka_unit_test(pages_show_durations),
         cmocka_unit_test(pages_speak_well),
         cmocka_unit_test(summary_of_nothing),
         cmocka_unit_test(warns_of_types),

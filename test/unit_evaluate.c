@@ -6,6 +6,9 @@
  */
 #include "train_case.h"
 
+#include "eval/pieces.h"
+#include "forecast/model_predictor.h"
+
 #include <unistd.h>
 
 /* Two types with names, `sequences` sequences of six events. */
@@ -124,6 +127,29 @@ static void wrong_samplers(void **state)
     c = small_eval();
     c.bootstrap = SIZE_MAX / 8;
     refuse(f, &c, "bootstrap is");
+    c = small_eval();
+    c.threads = -1;
+    refuse(f, &c, "threads is -1: give 1 or more, or 0 for all cores");
+}
+
+/* Data whose types are not numbered as in the model. */
+static void more_types_than_the_model_has(void **state)
+{
+    const struct fixture *f = *state;
+    smurf_error err;
+    smurf_evaluation *e;
+    smurf_trainer *trainer;
+    smurf_settings config = small_config("");
+    smurf_data *data = read_text("sequence,time,type\n1,1,ask\n1,2,bid\n1,4,sell\n1,5,hold\n");
+    assert_int_equal(smurf_evaluate(&e, f->model, data, NULL, NULL, &err), SMURF_ERROR_ARGUMENT);
+    assert_non_null(strstr(err.message, "'text' has 4 types, the model 2"));
+    assert_null(e);
+    assert_int_equal(smurf_model_calibrate(f->model, data, NULL, 1, 1, 1, NULL, NULL, &err), SMURF_ERROR_ARGUMENT);
+    assert_non_null(strstr(err.message, "'text' has 4 types, the model 2"));
+    assert_int_equal(smurf_trainer_new(&trainer, &config, f->train, data, &err), SMURF_ERROR_ARGUMENT);
+    assert_non_null(strstr(err.message, "dev has 4 types, train 2"));
+    assert_null(trainer);
+    smurf_data_free(data);
 }
 
 /* Samplers with steps draw 100 times unless told otherwise. */
@@ -277,16 +303,149 @@ static void futures_and_laws_stand_alone(void **state)
     smurf_law_free(law);
 }
 
+/* ---- Scores of single events --------------------------------------------------------------------- */
+
+struct scores {
+    const smurf_data *data;
+    size_t n, stop_after, sequence, event;
+    double log_density, type_loss, right;
+};
+
+static int add_score(void *context, const smurf_scored *s)
+{
+    struct scores *sum = context;
+    const smurf_sequence *seq = smurf_data_sequence(sum->data, s->sequence);
+    bool next = s->sequence == sum->sequence && s->event == sum->event + 1;
+    assert_true(next || (s->event == seq->first && (sum->n == 0 || s->sequence == sum->sequence + 1)));
+    assert_true(s->gap == seq->time[s->event] - seq->time[s->event - 1] && s->type == seq->type[s->event]);
+    assert_true(s->pit >= 0 && s->pit <= 1 && s->p == 2 * fmin(s->pit, 1 - s->pit));
+    assert_true(s->type_share <= s->top_share && (s->type == s->top) == (s->type_share == s->top_share));
+    sum->sequence = s->sequence;
+    sum->event = s->event;
+    sum->log_density += s->log_density;
+    sum->type_loss -= log(s->type_share);
+    sum->right += s->type == s->top;
+    return ++sum->n == sum->stop_after;
+}
+
+static void scores_add_up_to_metrics(void **state)
+{
+    const struct fixture *f = *state;
+    smurf_error err;
+    smurf_evaluation *e;
+    smurf_eval_config c = small_eval();
+    if (smurf_evaluate(&e, f->model, f->test, NULL, &c, &err)) fail_msg("%s", err.message);
+    const smurf_metrics *m = smurf_evaluation_row(e, SMURF_ROW_MODEL, NULL, NULL);
+    for (int given = 0; given < 2; given++) {
+        struct scores sum = {.data = f->test};
+        if (smurf_score(f->model, f->test, given ? &c : NULL, add_score, &sum, &err)) fail_msg("%s", err.message);
+        double n = (double)sum.n;
+        assert_int_equal(sum.n, m->n);
+        assert_true(fabs(sum.log_density / n - m->log_likelihood) < 1e-12 * fabs(m->log_likelihood));
+        assert_true(fabs(sum.type_loss / n - m->type_loss) < 1e-12);
+        assert_true(fabs(100 * sum.right / n - m->acc) < 1e-10);
+    }
+    smurf_evaluation_free(e);
+}
+
+static void scores_can_be_stopped_or_refused(void **state)
+{
+    const struct fixture *f = *state;
+    smurf_error err;
+    smurf_eval_config c = small_eval();
+    struct scores sum = {.data = f->test, .stop_after = 3};
+    assert_int_equal(smurf_score(f->model, f->test, &c, add_score, &sum, &err), SMURF_ERROR_CANCELLED);
+    assert_string_equal(err.message, "stopped while scoring");
+    assert_int_equal(sum.n, 3);
+    smurf_data *many = read_text("sequence,time,type\n0,1,a\n0,2,b\n0,3,c\n0,4,d\n");
+    assert_int_equal(smurf_score(f->model, many, &c, add_score, &sum, &err), SMURF_ERROR_ARGUMENT);
+    assert_int_equal(smurf_score(f->model, many, &c, add_score, &sum, NULL), SMURF_ERROR_ARGUMENT);
+    smurf_data_free(many);
+}
+
+/* The gaps before events of unknown types are scored, their types are not: scores of types are those of the others. */
+static void unknown_types_are_not_scored(void **state)
+{
+    const struct fixture *f = *state;
+    static const char *const last[] = {"ask", "new"};
+    double loss[2], crps[2];
+    for (int k = 0; k < 2; k++) {
+        char text[200];
+        snprintf(text, sizeof text, "sequence,time,type\n1,0,ask\n1,2,bid\n1,4,ask\n1,5.5,bid\n1,7,%s\n", last[k]);
+        smurf_data *data = read_text(text), *matched;
+        smurf_eval_config c = small_eval();
+        smurf_evaluation *e;
+        smurf_error err;
+        if (smurf_model_match(f->model, data, &matched, &err)) fail_msg("%s", err.message);
+        if (smurf_evaluate(&e, f->model, matched, f->train, &c, &err)) fail_msg("%s", err.message);
+        const smurf_metrics *m = smurf_evaluation_row(e, SMURF_ROW_MODEL, NULL, NULL);
+        assert_int_equal(m->n, 4);
+        loss[k] = m->type_loss;
+        crps[k] = m->crps;
+        double right = smurf_evaluation_markov(e) / 100 * (k ? 3 : 4); /* a whole number of events */
+        assert_true(fabs(right - floor(right + 0.5)) < 1e-9);
+        smurf_evaluation_free(e);
+        smurf_data_free(data);
+        smurf_data_free(matched);
+    }
+    assert_true(crps[0] == crps[1]);
+    assert_true(loss[1] > 0 && loss[1] < 5); /* a type of probability 0 would cost 87 / 4 */
+}
+
+/* One long sequence is divided between threads: the same bytes for any number, in evaluation and calibration. */
+static void one_sequence_on_several_threads(void **state)
+{
+    (void)state;
+    smurf_error err;
+    smurf_data *data = simulate("hawkes", 2, 1, 2500, 1);
+    smurf_trainer *t = trainer_of("objective=mle context=16", 1, data, NULL);
+    smurf_model *model[2];
+    smurf_metrics row[2][2];
+    for (int i = 0; i < 2; i++) {
+        smurf_eval_config c = small_eval();
+        smurf_evaluation *e;
+        c.threads = i ? 3 : 1;
+        if (smurf_trainer_model(t, &model[i], &err)) fail_msg("%s", err.message);
+        if (smurf_model_calibrate(model[i], data, NULL, 1, 1, c.threads, NULL, NULL, &err)) fail_msg("%s", err.message);
+        if (smurf_evaluate(&e, model[i], data, data, &c, &err)) fail_msg("%s", err.message);
+        row[i][0] = *smurf_evaluation_row(e, SMURF_ROW_MODEL, NULL, NULL);
+        row[i][1] = *smurf_evaluation_row(e, SMURF_ROW_RECENT, NULL, NULL);
+        smurf_evaluation_free(e);
+    }
+    assert_int_equal(row[0][0].n, 2499);
+    assert_memory_equal(row[0], row[1], sizeof row[0]);
+    const smurf_calibration *a = smurf_model_calibration(model[0]), *b = smurf_model_calibration(model[1]);
+    assert_true(a->cs_after == b->cs_after && a->crps_after == b->crps_after && a->gaps == 2499);
+
+    struct predictor p = smurf_model_predictor(model[0]);
+    struct pieces pieces;
+    assert_true(smurf_pieces_init(&pieces, &p, data));
+    assert_true(pieces.count == 3 && pieces.piece[0].from == 1 && pieces.piece[2].to == 2500);
+    for (size_t i = 1; i < pieces.count; i++) {
+        assert_int_equal(pieces.piece[i].from, pieces.piece[i - 1].to);
+        assert_int_equal((pieces.piece[i].from - 1) % 32, 0); /* where a window of the model begins */
+    }
+    free(pieces.piece);
+    smurf_model_free(model[0]), smurf_model_free(model[1]);
+    smurf_trainer_free(t);
+    smurf_data_free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(no_sampler_is_the_default, set_up, tear_down),
         cmocka_unit_test_setup_teardown(wrong_samplers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(more_types_than_the_model_has, set_up, tear_down),
         cmocka_unit_test_setup_teardown(samplers_with_steps, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(scores_add_up_to_metrics, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(scores_can_be_stopped_or_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(unknown_types_are_not_scored, set_up, tear_down),
         cmocka_unit_test(evaluations_outlive_their_parts),
         cmocka_unit_test(truths_outlive_their_process),
         cmocka_unit_test(parts_outlive_the_whole),
         cmocka_unit_test(futures_and_laws_stand_alone),
+        cmocka_unit_test(one_sequence_on_several_threads),
     };
     return cmocka_run_group_tests_name("evaluate", tests, NULL, NULL);
 }

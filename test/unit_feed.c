@@ -242,6 +242,49 @@ static void test_batches(void **state)
     smurf_data_free(data);
 }
 
+/* Types of the input are hidden at the given rate; which ones is a function of seed, epoch and event, not of the batch.
+   Targets keep their types, and the order of the data (epoch 0, dev) hides none. */
+static void test_mask(void **state)
+{
+    (void)state;
+    smurf_data *data = simulate("hawkes", 3, 200, 100, 1);
+    bool *hidden = calloc(data->events, 1);
+    static const struct {
+        size_t batch;
+        uint64_t epoch;
+    } runs[] = {{7, 1}, {200, 1}, {7, 2}, {7, 0}};
+    for (int k = 0; k < 4; k++) {
+        struct feed f = feed_of(data, runs[k].batch);
+        struct feed_batch room;
+        size_t masked = 0, differ = 0;
+        f.mask = 0.02;
+        f.other = 3;
+        assert_int_equal(smurf_feed_batch_init(&room, &f, NULL), SMURF_OK);
+        smurf_feed_shuffle(&f, 5, runs[k].epoch);
+        for (size_t b = 0, at = 0; b < smurf_feed_batches(&f); b++, at += f.batch) {
+            struct batch batch = smurf_feed_fill(&f, b, &room);
+            for (size_t s = 0; s < batch.input.rows.sequences; s++)
+                for (size_t i = room.offset[s]; i < room.offset[s + 1]; i++) {
+                    size_t event = f.offset[f.order[at + s]] + i - room.offset[s];
+                    bool is = batch.input.type[i] == 3;
+                    assert_true(is || batch.input.type[i] == data->type[event]);
+                    if (k == 0) hidden[event] = is;
+                    differ += is != hidden[event];
+                    masked += is;
+                }
+            for (size_t i = 0; i < batch.targets; i++)
+                assert_true(batch.target[i].censored || batch.target[i].type < 3);
+        }
+        double share = (double)masked / (double)data->events; /* 20,000 events: a standard deviation of 0.001 */
+        assert_true(runs[k].epoch ? fabs(share - 0.02) < 0.004 : masked == 0);
+        assert_true(k == 1 ? differ == 0 : k == 0 || differ > 100);
+        smurf_feed_batch_release(&room);
+        smurf_feed_release(&f);
+    }
+    free(hidden);
+    smurf_data_free(data);
+}
+
 /* ---- Schedules and Adam -------------------------------------------------------------------------- */
 
 static void rate_is(const char *settings, size_t epoch, uint64_t step, unsigned halvings, double expected)
@@ -335,9 +378,11 @@ static void test_norm_and_average(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_targets),          cmocka_unit_test(test_raw_clock), cmocka_unit_test(test_no_gap),
-        cmocka_unit_test(test_windows),          cmocka_unit_test(test_shuffle),   cmocka_unit_test(test_buckets),
-        cmocka_unit_test(test_batches),          cmocka_unit_test(test_schedules), cmocka_unit_test(test_adam),
+        cmocka_unit_test(test_targets),          cmocka_unit_test(test_raw_clock),
+        cmocka_unit_test(test_no_gap),           cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_shuffle),          cmocka_unit_test(test_buckets),
+        cmocka_unit_test(test_batches),          cmocka_unit_test(test_mask),
+        cmocka_unit_test(test_schedules),        cmocka_unit_test(test_adam),
         cmocka_unit_test(test_norm_and_average),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

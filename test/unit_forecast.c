@@ -213,7 +213,7 @@ static void wrong_events_change_nothing(void **state)
     assert_non_null(strstr(err.message, "before the last event"));
     assert_int_equal(smurf_forecast_append(f, NAN, 1, &err), SMURF_ERROR_ARGUMENT);
     assert_int_equal(smurf_forecast_append(f, INFINITY, 1, &err), SMURF_ERROR_ARGUMENT);
-    assert_int_equal(smurf_forecast_append(f, 3, 2, &err), SMURF_ERROR_ARGUMENT);
+    assert_int_equal(smurf_forecast_append(f, 3, 3, &err), SMURF_ERROR_ARGUMENT); /* 2 stands for unknown types */
     assert_non_null(strstr(err.message, "unknown"));
     assert_int_equal(smurf_forecast_silence(f, -1, &err), SMURF_ERROR_ARGUMENT);
     assert_int_equal(smurf_forecast_quantile(f, &level, &gap, 1, &err), SMURF_ERROR_ARGUMENT);
@@ -476,15 +476,60 @@ static void types_are_matched_by_name(void **state)
     assert_string_equal(smurf_data_sequence(other, 0)->name, "9");
     assert_string_equal(smurf_data_type_name(other, smurf_data_sequence(other, 0)->type[0]), "c");
     assert_string_equal(smurf_model_type_name(m, smurf_data_sequence(other, 0)->type[0]), "c");
-    assert_int_equal(smurf_model_match(m, strange, &matched, &err), SMURF_ERROR_INPUT);
-    assert_null(matched);
-    assert_non_null(strstr(err.message, "'z' is unknown to the model"));
+    assert_int_equal(smurf_model_match(m, strange, &matched, &err), SMURF_OK);
+    assert_int_equal(smurf_data_types(matched), 4);
+    assert_int_equal(smurf_data_sequence(matched, 0)->type[0], smurf_data_sequence(other, 0)->type[0]);
+    assert_int_equal(smurf_data_sequence(matched, 0)->type[1], 3);
+    assert_string_equal(smurf_data_type_name(matched, 3), "other");
+    assert_string_equal(smurf_data_remark(matched, 0),
+                        "1 event is of a type that the model does not know, 'z': only the time is used");
+    smurf_data_free(matched);
     assert_int_equal(smurf_model_match(m, numbers, &matched, &err), SMURF_ERROR_INPUT);
     assert_non_null(strstr(err.message, "--types words"));
     assert_string_equal(err.file, "text");
     assert_true(smurf_model_trained_on(m, train) && !smurf_model_trained_on(m, other));
     smurf_model_free(m);
     smurf_data_free(train), smurf_data_free(other), smurf_data_free(strange), smurf_data_free(numbers);
+}
+
+/* Models of every class forecast after an event of an unknown type, the same whether read at once, event by event or
+   from a saved state; the forecast differs from that after any known type. */
+static void unknown_types_are_forecast(void **state)
+{
+    (void)state;
+    static const char *const models[] = {"smurf", "thp", "sahp", "nhp", "nce"};
+    smurf_data *train = read_text("sequence,time,type\n1,1,a\n1,2,b\n1,3,c\n1,4,a\n2,1,b\n2,2,b\n2,3,a\n");
+    for (size_t k = 0; k < 2 * (sizeof models / sizeof *models); k++) {
+        char settings[80];
+        const double level = 0.5;
+        double median[5], share[3];
+        smurf_error err;
+        snprintf(settings, sizeof settings, "model=%s epochs=2 scale=mean mask=%s", models[k / 2], k % 2 ? "0.3" : "0");
+        smurf_model *m = trained(settings, train);
+        assert_int_equal(m->model.shape.unknown, k % 2);
+        for (uint32_t type = 0; type <= 3; type++) {
+            smurf_forecast *f;
+            assert_int_equal(smurf_forecast_new(&f, m, 0, &err), SMURF_OK);
+            assert_int_equal(smurf_forecast_append(f, 1, 0, &err), SMURF_OK);
+            assert_int_equal(smurf_forecast_append(f, 2, type, &err), SMURF_OK);
+            assert_int_equal(smurf_forecast_append(f, 2, 4, &err), SMURF_ERROR_ARGUMENT);
+            assert_int_equal(smurf_forecast_quantile(f, &level, &median[type], 1, &err), SMURF_OK);
+            assert_int_equal(smurf_forecast_types(f, share, &err), SMURF_OK);
+            assert_true(fabs(share[0] + share[1] + share[2] - 1) < 1e-6);
+            for (uint32_t j = 0; j < type; j++) assert_true(median[j] != median[type]);
+            smurf_forecast_free(f);
+        }
+        smurf_sequence s = {.time = (const double[]){1, 2}, .type = (const uint32_t[]){0, 3}, .length = 2, .first = 1};
+        s.start = s.end = NAN;
+        smurf_forecast *f;
+        assert_int_equal(smurf_forecast_new(&f, m, 0, &err), SMURF_OK);
+        assert_int_equal(smurf_forecast_read(f, &s, 2, &err), SMURF_OK);
+        assert_int_equal(smurf_forecast_quantile(f, &level, &median[4], 1, &err), SMURF_OK);
+        assert_true(fabs(median[4] - median[3]) < 1e-5 * median[3]);
+        smurf_forecast_free(f);
+        smurf_model_free(m);
+    }
+    smurf_data_free(train);
 }
 
 int main(void)
@@ -501,6 +546,7 @@ int main(void)
         cmocka_unit_test(ranks_are_whole),
         cmocka_unit_test(conformal_covers),
         cmocka_unit_test(types_are_matched_by_name),
+        cmocka_unit_test(unknown_types_are_forecast),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,6 +44,7 @@ static const struct {
     {"sampler-steps", {"1", "5000"}},
     {"sampler-step", {"0.001", "0.05"}},
     {"dither", {"0", "0.001"}},
+    {"mask", {"0", "0.01"}},
     {"batch", {"1", "65536"}},
     {"rate", {"0.0001", "10"}},
     {"schedule", {"constant", "plateau"}},
@@ -346,6 +347,22 @@ static void test_context_of_uneven_data(void **state)
     }
 }
 
+/* Windows that the data was cut into become those of the model. */
+static void test_context_of_cut_data(void **state)
+{
+    (void)state;
+    smurf_data *whole = simulate("hawkes", 2, 2, 300, 1), *cut;
+    assert_int_equal(smurf_data_window(&cut, whole, 40, 16, NULL), SMURF_OK);
+    smurf_settings c = chosen(cut);
+    assert_true(c.context == 16 && c.window == 40);
+    smurf_data_free(whole), smurf_data_free(cut);
+    cut = read_text("{\"times\":[1,2,3,4,5,6,7,8,9],\"first_scored\":8,\"events_before\":100}"
+                    "{\"times\":[1,2,3,4,5,6,7,8,9],\"first_scored\":8,\"events_before\":57}");
+    c = chosen(cut);
+    assert_true(c.context == 3 && c.window == 0); /* 3 + 6 - 1 events of look-back at most */
+    smurf_data_free(cut);
+}
+
 /* The rules that preset.c states, but for the numbers that are a matter of taste. */
 static void test_default_preset(void **state)
 {
@@ -357,7 +374,7 @@ static void test_default_preset(void **state)
     assert_true(few.average > 0 && few.average < most.average && few.context == 0 && most.context > 0);
     assert_true(few.batch >= 1 && few.batch < 20 && most.batch == 2 && c.batch == 64);
     assert_true(few.epochs > most.epochs && most.epochs == 10 && most.patience == 5 && few.patience >= 5);
-    assert_true(few.dither == 0 && most.dither == 0);
+    assert_true(few.dither == 0 && most.dither == 0 && few.mask == 0.01 && most.mask == 0.01);
     smurf_data_free(tiny);
     smurf_data_free(large);
     smurf_data_free(short_ones);
@@ -689,6 +706,7 @@ int main(void)
         cmocka_unit_test(test_unknown_presets),
         cmocka_unit_test(test_default_preset),
         cmocka_unit_test(test_context_of_uneven_data),
+        cmocka_unit_test(test_context_of_cut_data),
         cmocka_unit_test(test_save_and_load),
         cmocka_unit_test(test_copy),
         cmocka_unit_test(test_memory),

@@ -2,86 +2,14 @@
  * unit_train.c - training runs: interrupted, resumed, on any number of threads, side by side, out of control; and
  * learning.
  */
+#include "count_malloc.h"
 #include "train_case.h"
 
 #include "data/data.h"
 #include "model/smurf_class.h"
 
-#include <dlfcn.h>
-#include <errno.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <unistd.h>
-
-/* ---- Counting allocations ----------------------------------------------------------------------- */
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
-static atomic_bool counting;
-static atomic_size_t allocations, of_openmp; /* all; and those that gcc's OpenMP runtime made for itself */
-
-#if defined(__GLIBC__) && !defined(SANITIZED)
-#define CAN_COUNT 1
-/* In front of glibc's own, for every library of the program. */
-#define IN_FRONT __attribute__((visibility("default")))
-void *__libc_malloc(size_t n);
-void *__libc_calloc(size_t count, size_t n);
-void *__libc_realloc(void *old, size_t n);
-void *__libc_memalign(size_t align, size_t n);
-
-static void count(const void *caller)
-{
-    Dl_info about;
-    if (!atomic_load_explicit(&counting, memory_order_relaxed)) return;
-    atomic_fetch_add(&allocations, 1);
-    if (dladdr(caller, &about) && strstr(about.dli_fname, "libgomp")) atomic_fetch_add(&of_openmp, 1);
-}
-#define COUNT() count(__builtin_return_address(0))
-
-IN_FRONT void *malloc(size_t n)
-{
-    COUNT();
-    return __libc_malloc(n);
-}
-
-IN_FRONT void *calloc(size_t items, size_t n)
-{
-    COUNT();
-    return __libc_calloc(items, n);
-}
-
-IN_FRONT void *realloc(void *old, size_t n)
-{
-    COUNT();
-    return __libc_realloc(old, n);
-}
-
-IN_FRONT void *aligned_alloc(size_t align, size_t n)
-{
-    COUNT();
-    return __libc_memalign(align, n);
-}
-
-IN_FRONT void *memalign(size_t align, size_t n);
-IN_FRONT void *memalign(size_t align, size_t n)
-{
-    COUNT();
-    return __libc_memalign(align, n);
-}
-
-IN_FRONT int posix_memalign(void **out, size_t align, size_t n)
-{
-    COUNT();
-    *out = __libc_memalign(align, n);
-    return *out ? 0 : ENOMEM;
-}
-#endif
 
 /* ---- Data and comparisons ------------------------------------------------------------------------ */
 
@@ -188,7 +116,7 @@ static const char *const variants[] = {
     "objective=dsm scale=mean noise=multiplicative dither=0.05 clip=0.5 warmup=7 type-loss=perturbed gradient=stop",
     "objective=mle dropout=0.3 schedule=plateau rate=0.2 smoothing=0.1 epochs=5",
     "objective=mle scale=none clock=raw gap-feature=off activation=relu dither=0.01 average=0.99 cosine-epochs=2",
-    "objective=wsm scale=mean dropout=0.1",
+    "objective=wsm scale=mean dropout=0.1 mask=0.2",
     "objective=sm head=score alpha=0.5",
 };
 enum { VARIANTS = sizeof variants / sizeof *variants };
@@ -313,6 +241,26 @@ static void test_two_at_once(void **state)
     }
 }
 
+/* The embedding of unknown types is learned from hidden ones. */
+static void test_hidden_types_are_learned(void **state)
+{
+    (void)state;
+    double first[2];
+    for (int k = 0; k < 2; k++) {
+        smurf_trainer *t =
+            trainer_of(k ? "objective=mle epochs=1 mask=0.3" : "objective=mle epochs=1 mask=1e-9", 1, train, dev);
+        const struct param *p = &t->frame->model.params.entry[0];
+        assert_string_equal(p->name, "embedding");
+        assert_int_equal(p->rows, t->frame->types + 1);
+        float *last = t->step.slab[SLAB_WEIGHT] + p->at + (p->rows - 1) * p->columns;
+        first[k] = (double)*last;
+        end_epoch(t);
+        assert_true(((double)*last != first[k]) == (k == 1));
+        smurf_trainer_free(t);
+    }
+    assert_true(first[0] == first[1]);
+}
+
 /* ---- Allocations ---------------------------------------------------------------------------------- */
 
 /* Many sequences, so that sorting them would need room; steps that begin an epoch count too. */
@@ -324,7 +272,7 @@ static void test_steps_allocate_nothing(void **state)
 #endif
     smurf_data *many = simulate("hawkes", 3, 300, 5, 3);
     static const char *const settings[] = {"objective=dsm batch=30 dropout=0.1 average=0.9",
-                                           "objective=mle batch=30 clip=1"};
+                                           "objective=mle batch=30 clip=1 mask=0.1"};
     for (int i = 0; i < 4; i++) {
         smurf_trainer *t = trainer_of(settings[i / 2], 1 + i % 2, many, dev);
         smurf_error err;
@@ -794,6 +742,7 @@ int main(void)
         cmocka_unit_test(test_steps_make_an_epoch),
         cmocka_unit_test(test_seeds_differ),
         cmocka_unit_test(test_two_at_once),
+        cmocka_unit_test(test_hidden_types_are_learned),
         cmocka_unit_test(test_steps_allocate_nothing),
         cmocka_unit_test(test_gradient_that_overflows),
         cmocka_unit_test(test_clip_tames),

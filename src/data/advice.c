@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "data/data.h"
 #include "data/names.h"
-#include "data/number.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -59,19 +58,6 @@ static const char *plural(size_t n)
     return n == 1 ? "" : "s";
 }
 
-/* x to three digits with its unit ("1 day", "2 days"; "1 ms"); locale-independent. */
-static const char *quantity(char out[NUMBER_TEXT + NAME_LENGTH], double x, const char *unit)
-{
-    double digits = x > 0 ? pow(10, 2 - floor(log10(x))) : 1;
-    if (isfinite(digits) && digits > 0)
-        x = digits < 1 ? rint(x * digits) * rint(1 / digits) : rint(x * digits) / digits;
-    size_t n = smurf_number_write(out, x);
-    int letters = (int)strnlen(unit, NAME_LENGTH - 3);
-    if (x == 1 && letters > 3 && unit[letters - 1] == 's') letters--;
-    snprintf(out + n, NAME_LENGTH, "%s%.*s", *unit ? " " : "", letters, unit);
-    return out;
-}
-
 /* The names, or numbers, of the first few marked types: "a, b, c, d and 7 more". Returns how many are marked. */
 static size_t list_types(char *out, size_t size, const smurf_data *data, const bool *marked)
 {
@@ -122,13 +108,13 @@ static void on_gaps(struct advice *a)
 {
     const smurf_summary *s = a->s;
     double n = (double)s->scored, longest = s->gap[SMURF_QUANTILES - 1];
-    char text[NUMBER_TEXT + NAME_LENGTH];
+    char text[SMURF_DURATION_TEXT];
     if (s->scored == 0) return;
     if (s->ties == s->scored) {
         warn(a, "all gaps are 0, so there is no time to predict: is the right column used for the time?");
     } else if (s->scored > 1 && longest - s->gap[0] <= 1e-9 * longest) {
         warn(a, "every gap is %s: the time of the next event is certain, so there is nothing to model",
-             quantity(text, longest, a->data->unit));
+             smurf_duration_text(text, longest, a->data->unit));
     } else if (2 * s->ties > s->scored) {
         warn(a,
              "%.0f%% of the gaps are 0: the clock is too coarse for these events, or one sequence holds what "
@@ -136,7 +122,7 @@ static void on_gaps(struct advice *a)
              100 * (double)s->ties / n);
     } else if (s->scored >= FEW_GAPS && longest > 0.5 * s->gap_mean * n) {
         warn(a, "one gap of %s makes up %.0f%% of all time between events: is that event's time right?",
-             quantity(text, longest, a->data->unit), 100 * longest / (s->gap_mean * n));
+             smurf_duration_text(text, longest, a->data->unit), 100 * longest / (s->gap_mean * n));
     }
 }
 

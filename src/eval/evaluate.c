@@ -1,5 +1,5 @@
-/* evaluate.c - see evaluate.h. Sequences are assigned to threads dynamically. Results of gap i go to element i, and all
-   sums are computed afterwards in order, so the result does not depend on the number of threads. */
+/* evaluate.c - see evaluate.h. Pieces of sequences are assigned to threads dynamically. Results of gap i go to element
+   i, and all sums are computed afterwards in order, so the result does not depend on the number of threads. */
 #include "eval/evaluate.h"
 
 #include "base/error.h"
@@ -11,6 +11,7 @@
 #include "eval/bootstrap.h"
 #include "eval/measure.h"
 #include "eval/metrics.h"
+#include "eval/pieces.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -34,11 +35,12 @@ static void *room(size_t n, size_t each, bool *ok)
     return out;
 }
 
-static bool row_init(struct row_values *row, const char *name, size_t n)
+static bool row_init(struct row_values *row, const char *name, size_t n, bool brief)
 {
     bool ok = true;
     row->name = name;
     row->pit = room(n, sizeof *row->pit, &ok);
+    if (brief) return ok;
     row->crps = room(n, sizeof *row->crps, &ok);
     row->quantile = room(n * SMURF_LEVELS, sizeof *row->quantile, &ok);
     return ok;
@@ -65,7 +67,7 @@ static bool rows_init(struct evaluation *e, const struct evaluation_plan *plan)
     for (int r = 0; r < ROWS && ok; r++) {
         struct row_values *row = &e->row[r];
         if (!wanted[r]) continue;
-        ok = row_init(row, plan->name[r] ? plan->name[r] : usual[r], e->n);
+        ok = row_init(row, plan->name[r] ? plan->name[r] : usual[r], e->n, plan->brief);
         if (r == ROW_MODEL && types) ok = row_add_types(row, e->n) && ok;
         if (r == ROW_SAMPLED && types) row->top_draws = room(e->n, sizeof *row->top_draws, &ok);
         if (r != ROW_SAMPLED) row->log_density = room(e->n, sizeof *row->log_density, &ok);
@@ -132,6 +134,7 @@ static smurf_status begin(struct evaluation *e, const struct evaluation_plan *pl
     const smurf_data *test = plan->test;
     *e = (struct evaluation){.n = smurf_data_gaps(test),
                              .types = test->types,
+                             .known = plan->known,
                              .mean_gap = plan->mean_gap,
                              .tick = plan->tick,
                              .acc_markov = NAN,
@@ -161,12 +164,13 @@ static smurf_status begin(struct evaluation *e, const struct evaluation_plan *pl
 struct job {
     const struct evaluation_plan *plan;
     struct evaluation *out;
-    const size_t *start;      /* (sequences) index of each one's first gap */
+    const size_t *start; /* (sequences) index of each one's first gap */
+    struct pieces pieces;
     struct progress progress; /* calling thread only */
     smurf_status status;      /* likewise */
     smurf_error error;
     atomic_size_t finished; /* gaps */
-    atomic_size_t left;     /* sequences */
+    atomic_size_t left;     /* pieces */
     struct stop asked;      /* set by the callback, polled in long computations */
     atomic_bool stop, out_of_memory;
 };
@@ -200,16 +204,15 @@ static void run_out(struct job *job)
     atomic_store(&job->stop, true);
 }
 
-static void measure_sequence(struct job *job, struct measurer *m, size_t index)
+static void measure_piece(struct job *job, struct measurer *m, const struct piece *piece)
 {
-    const smurf_sequence *s = &job->plan->test->sequence[index];
-    if (s->first >= s->length) return;
+    const smurf_sequence *s = &job->plan->test->sequence[piece->sequence];
     smurf_measurer_read(m, s);
     size_t unreported = 0;
-    for (size_t event = s->first; event < s->length; event++) {
+    for (size_t event = piece->from; event < piece->to; event++) {
         if (stopped(job)) return;
-        size_t i = job->start[index] + event - s->first;
-        job->out->sequence[i] = (uint32_t)index;
+        size_t i = job->start[piece->sequence] + event - s->first;
+        job->out->sequence[i] = (uint32_t)piece->sequence;
         smurf_measurer_gap(m, job->out, i, event);
         if (m->no_memory) {
             run_out(job);
@@ -234,7 +237,7 @@ static void measure_all(struct job *job)
 {
     const smurf_data *test = job->plan->test;
     size_t most = longest(test);
-    int threads = smurf_threads(job->plan->threads, test->sequences);
+    int threads = smurf_threads(job->plan->threads, job->pieces.count);
     (void)threads; /* without OpenMP */
 #pragma omp parallel num_threads(threads)
     {
@@ -242,8 +245,8 @@ static void measure_all(struct job *job)
         bool ready = smurf_measurer_init(&m, job->plan, most, &job->asked);
         if (!ready) run_out(job);
 #pragma omp for schedule(dynamic, 1) nowait
-        for (size_t s = 0; s < test->sequences; s++) {
-            if (!atomic_load(&job->stop)) measure_sequence(job, &m, s);
+        for (size_t k = 0; k < job->pieces.count; k++) {
+            if (!atomic_load(&job->stop)) measure_piece(job, &m, &job->pieces.piece[k]);
             atomic_fetch_sub(&job->left, 1);
         }
         smurf_stop_linger(&job->asked, &job->left);
@@ -270,7 +273,8 @@ static smurf_status measure(struct evaluation *e, const struct evaluation_plan *
     smurf_status status = smurf_progress_tell(&job.progress, 0, err);
     smurf_stop_init(&job.asked, &job.progress);
     job.asked.done = &job.finished;
-    atomic_init(&job.left, test->sequences);
+    if (!status && !smurf_pieces_init(&job.pieces, &plan->model, test)) status = smurf_fail_memory(err);
+    atomic_init(&job.left, job.pieces.count);
     if (!status) {
         measure_all(&job);
         if (!job.status && job.asked.asked) job.status = smurf_stop_fail(&job.asked, &job.error);
@@ -279,6 +283,7 @@ static smurf_status measure(struct evaluation *e, const struct evaluation_plan *
     }
     if (!status && job.out_of_memory) status = smurf_fail_memory(err);
     if (!status) status = smurf_progress_tell(&job.progress, (double)e->n, err);
+    free(job.pieces.piece);
     free(start);
     return status;
 }
@@ -303,8 +308,13 @@ static smurf_status summarise(struct evaluation *e, const struct evaluation_plan
     }
     if (!e->markov_right) return status;
     struct sum right = {0};
-    for (size_t i = 0; i < e->n; i++) smurf_sum_add(&right, e->markov_right[i]);
-    e->acc_markov = 100 * smurf_sum_value(&right) / (double)e->n;
+    size_t typed = 0;
+    for (size_t i = 0; i < e->n; i++) {
+        if (!evaluation_is_typed(e, i)) continue;
+        smurf_sum_add(&right, e->markov_right[i]);
+        typed++;
+    }
+    e->acc_markov = 100 * smurf_sum_value(&right) / (double)typed;
     return status;
 }
 

@@ -32,8 +32,10 @@ struct evaluation_plan {
     const char *name[ROWS];      /* of the rows, constant; NULL: the defaults */
     double tick;                 /* of the clock; 0: none */
     double mean_gap;             /* of train; NaN unknown */
+    uint32_t known;              /* types from this number on are unknown and not scored; 0: all are known */
     size_t n_dev;                /* gaps the model was recalibrated on; 0: not recalibrated */
     bool spread;                 /* measure the model's sharpness: costs as much as the CRPS */
+    bool brief;                  /* neither CRPS nor quantiles, which cost most */
     size_t draws;                /* per gap, for ROW_SAMPLED; 0: not measured */
     evaluation_draw *draw;       /* NULL: from the model's own distribution */
     void *draw_context;

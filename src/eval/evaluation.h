@@ -53,6 +53,7 @@ struct example {
 struct evaluation {
     size_t n, sequences;
     uint32_t types;
+    uint32_t known;     /* types that the model knows; the types of others are not scored. 0: all are known */
     char **type_name;   /* (types), or NULL */
     char unit[32];      /* of time; "" unknown */
     double mean_gap;    /* of train, in that unit; NaN unknown */
@@ -78,5 +79,11 @@ struct evaluation {
 struct smurf_evaluation {
     struct evaluation values;
 };
+
+/* Whether the type of the event that ends gap i is scored. */
+static inline bool evaluation_is_typed(const struct evaluation *e, size_t i)
+{
+    return !e->known || e->type[i] < e->known;
+}
 
 #endif

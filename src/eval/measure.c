@@ -109,11 +109,12 @@ static void measure_times(const struct measurer *m, const struct row_values *row
     double quantile[SMURF_LEVELS];
     smurf_random_init(&random, m->plan->seed, measure_stream(STREAM_PIT, i));
     row->pit[i] = smurf_dist_pit(dist, gap, m->plan->tick, smurf_random_uniform(&random));
-    row->crps[i] = smurf_dist_crps(dist, gap);
     if (row->log_density) row->log_density[i] = log_density(dist, gap, m->plan->tick);
+    if (row->spread) row->spread[i] = isnan(spread) ? smurf_dist_spread(dist) : spread;
+    if (m->plan->brief) return;
+    row->crps[i] = smurf_dist_crps(dist, gap);
     dist->class->quantile(dist->self, smurf_levels, quantile, SMURF_LEVELS);
     for (size_t l = 0; l < SMURF_LEVELS; l++) row->quantile[i * SMURF_LEVELS + l] = narrow(quantile[l], gap);
-    if (row->spread) row->spread[i] = isnan(spread) ? smurf_dist_spread(dist) : spread;
 }
 
 /* ---- Types --------------------------------------------------------------------------------------- */

@@ -31,6 +31,8 @@ static void tally_quantiles(double *tally, const struct gap_values *v)
 
 static void tally_types(double *tally, const struct gap_values *v)
 {
+    if (v->untyped) return;
+    tally[TALLY_TYPED] += 1;
     tally[TALLY_RIGHT] += v->right;
     tally[TALLY_RIGHT_DRAWS] += v->right_draws;
     tally[TALLY_RIGHT_AT] += v->right_at;
@@ -74,6 +76,7 @@ void smurf_tally_row(double tally[TALLY_SLOTS], const struct evaluation *e, cons
             .top_share = row->top_share ? (double)row->top_share[i] : NAN,
             .true_share = row->true_share ? (double)row->true_share[i] : NAN,
             .brier = row->brier ? (double)row->brier[i] : NAN,
+            .untyped = !evaluation_is_typed(e, i),
         };
         smurf_tally_gap(tally, &v);
     }
@@ -108,7 +111,7 @@ static double calibration_of_types(const double *tally)
 
 void smurf_tally_metrics(smurf_metrics *out, const double tally[TALLY_SLOTS], const double *level, size_t n_dev)
 {
-    double n = tally[TALLY_N];
+    double n = tally[TALLY_N], typed = tally[TALLY_TYPED];
     *out = (smurf_metrics){.n = (size_t)n, .ks = NAN, .ks_p = NAN};
     out->cs = 100 * miscalibration(tally + TALLY_COVERED, n, level, HALF);
     out->cs_all = 100 * miscalibration(tally + TALLY_COVERED, n, level, 0);
@@ -120,12 +123,12 @@ void smurf_tally_metrics(smurf_metrics *out, const double tally[TALLY_SLOTS], co
     out->pinball = tally[TALLY_PINBALL] / n;
     out->spread = tally[TALLY_SPREAD] / n;
     out->log_likelihood = tally[TALLY_LOG_DENSITY] / n;
-    out->acc = 100 * tally[TALLY_RIGHT] / n;
-    out->acc_draws = 100 * tally[TALLY_RIGHT_DRAWS] / n;
-    out->acc_true_time = 100 * tally[TALLY_RIGHT_AT] / n;
-    out->type_loss = tally[TALLY_TYPE_LOSS] / n;
-    out->brier = tally[TALLY_BRIER] / n;
-    out->ece = 100 * calibration_of_types(tally) / n;
+    out->acc = 100 * tally[TALLY_RIGHT] / typed;
+    out->acc_draws = 100 * tally[TALLY_RIGHT_DRAWS] / typed;
+    out->acc_true_time = 100 * tally[TALLY_RIGHT_AT] / typed;
+    out->type_loss = tally[TALLY_TYPE_LOSS] / typed;
+    out->brier = tally[TALLY_BRIER] / typed;
+    out->ece = 100 * calibration_of_types(tally) / typed;
     for (size_t l = 0; l < SMURF_LEVELS; l++) {
         out->coverage[l] = tally[TALLY_COVERED + l] / n;
         out->interval_length[l] = tally[TALLY_LENGTH + l] / n;

@@ -15,6 +15,7 @@ enum { CONFIDENCE_BINS = 15 };
 /* The slots of a tally. */
 enum tally_slot {
     TALLY_N,
+    TALLY_TYPED, /* gaps that end in an event of a known type */
     TALLY_CRPS,
     TALLY_PINBALL, /* mean over the levels */
     TALLY_SPREAD,
@@ -39,6 +40,7 @@ struct gap_values {
     const double *quantile;              /* (SMURF_LEVELS) or NULL */
     double right, right_draws, right_at; /* 0 or 1 */
     double top_share, true_share, brier;
+    bool untyped; /* the type is not scored */
 };
 
 void smurf_tally_gap(double tally[TALLY_SLOTS], const struct gap_values *values);

@@ -274,9 +274,24 @@ static smurf_status ask_all(struct answer *a, smurf_forecast *f, const smurf_que
     return status;
 }
 
+/* The probability of no event until q->until, by the law of the whole gap. */
+static smurf_status ask_survival(smurf_answer *a, smurf_forecast *f, const smurf_question *q, smurf_error *err)
+{
+    const double since = f->since;
+    if (!q->until || !f->events) return SMURF_OK;
+    a->silence = smurf_moment_gap(a->last, *q->until);
+    double gap = fmax(a->silence, 0), level;
+    f->since = 0;
+    smurf_status status = smurf_forecast_cdf(f, &gap, &level, 1, err);
+    f->since = since;
+    if (!status) a->survival = 1 - level;
+    return status;
+}
+
 /* An empty history has no conformal intervals and no futures. */
 static void leave_open(struct answer *a, const smurf_question *q)
 {
+    a->public.silence = a->public.survival = NAN;
     a->public.next_median = a->public.next_seen = NAN;
     for (size_t i = 0; i < q->levels; i++) {
         a->conformal[i] = (smurf_interval){0, INFINITY};
@@ -317,6 +332,7 @@ smurf_status smurf_answer_fill(smurf_answer *answer, smurf_forecast *f, const sm
     if (!q->recalibrate) f->raw = true;
     leave_open(a, q);
     status = ask_all(a, f, q, err);
+    if (!status) status = ask_survival(answer, f, q, err);
     f->since = before;
     f->raw = raw;
     return status;

@@ -15,6 +15,7 @@
 #include "base/sort.h"
 #include "base/threads.h"
 #include "data/data.h"
+#include "eval/pieces.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -52,12 +53,13 @@ static size_t half_of(const struct work *w, size_t s, size_t g)
     return w->data->sequences > 1 ? s % 2 : g >= w->offset[1] / 2;
 }
 
-/* One sequence: levels and CRPS under the raw law, or CRPS under the other half's map. */
-static void measure(struct work *w, const struct predictor *p, void *workspace, size_t s, int mapped)
+/* One piece: levels and CRPS under the raw law, or CRPS under the other half's map. */
+static void measure(struct work *w, const struct predictor *p, void *workspace, const struct piece *piece, int mapped)
 {
+    size_t s = piece->sequence;
     const smurf_sequence *q = &w->data->sequence[s];
     p->class->read(p->self, workspace, q);
-    for (size_t i = q->first; i < q->length; i++) {
+    for (size_t i = piece->from; i < piece->to; i++) {
         if (smurf_stop_asked(w->stop)) return;
         atomic_fetch_add_explicit(w->done, 1, memory_order_relaxed);
         size_t g = w->offset[s] + i - q->first;
@@ -78,7 +80,9 @@ static smurf_status pass(struct work *w, int mapped, smurf_error *err)
     size_t longest = 0;
     for (size_t s = 0; s < w->data->sequences; s++)
         if (w->data->sequence[s].length > longest) longest = w->data->sequence[s].length;
-    atomic_size_t left = w->data->sequences;
+    struct pieces pieces;
+    if (!smurf_pieces_init(&pieces, &p, w->data)) return smurf_fail_memory(err);
+    atomic_size_t left = pieces.count;
 #pragma omp parallel num_threads(w->threads)
     {
         void *workspace = p.class->workspace_new(p.self, longest, w->stop);
@@ -87,13 +91,15 @@ static smurf_status pass(struct work *w, int mapped, smurf_error *err)
             w->failed = true;
         }
 #pragma omp for schedule(dynamic) nowait
-        for (size_t s = 0; s < w->data->sequences; s++) {
-            if (workspace && w->offset[s + 1] > w->offset[s]) measure(w, &p, workspace, s, mapped);
+        for (size_t k = 0; k < pieces.count; k++) {
+            size_t s = pieces.piece[k].sequence;
+            if (workspace && w->offset[s + 1] > w->offset[s]) measure(w, &p, workspace, &pieces.piece[k], mapped);
             atomic_fetch_sub(&left, 1);
         }
         smurf_stop_linger(w->stop, &left);
         p.class->workspace_free(workspace);
     }
+    free(pieces.piece);
     if (w->failed) return smurf_fail_memory(err);
     return w->stop->asked ? smurf_stop_fail(w->stop, err) : SMURF_OK;
 }

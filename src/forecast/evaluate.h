@@ -11,6 +11,9 @@
 smurf_status smurf_eval_config_take(smurf_eval_config *out, const struct sampler_class **sampler,
                                     const smurf_eval_config *given, smurf_error *err);
 
+/* An error if data has types that the model does not have. */
+smurf_status smurf_evaluate_check(const smurf_model *model, const smurf_data *data, smurf_error *err);
+
 /* Adds to the plan what the config asks for and, unless train is NULL, the naive laws; then runs it. The caller sets
    the plan's model, test, names, tick and related fields. */
 smurf_status smurf_evaluate_plan(smurf_evaluation **out, struct evaluation_plan *plan, const smurf_data *train,

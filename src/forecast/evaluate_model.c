@@ -64,6 +64,7 @@ static smurf_status describe(struct evaluation *e, const smurf_model *m, const s
     snprintf(e->model_about, sizeof e->model_about, "%s on %s, %zu layers, %zu wide, %zu parameters, best of epoch %zu",
              c->objective, axis[c->scale], c->layers, c->width, smurf_model_parameters(m), m->epoch);
     snprintf(e->data_about, sizeof e->data_about, "%.150s: %zu sequences, %zu gaps", data->source, e->sequences, e->n);
+    if (!e->unit[0]) snprintf(e->unit, sizeof e->unit, "%.31s", smurf_model_unit(m));
     e->misses = m->notes.calibration.misses;
     if (m->notes.epochs == 0) return SMURF_OK;
     smurf_epoch *epoch = smurf_arena_alloc(&e->text, m->notes.epochs * sizeof *epoch);
@@ -76,9 +77,9 @@ static smurf_status describe(struct evaluation *e, const smurf_model *m, const s
 
 /* ---- Running --------------------------------------------------------------------------------- */
 
-static smurf_status check(const smurf_model *m, const smurf_data *data, smurf_error *err)
+smurf_status smurf_evaluate_check(const smurf_model *m, const smurf_data *data, smurf_error *err)
 {
-    if (data->types <= m->types) return SMURF_OK;
+    if (data->types <= m->types + 1) return SMURF_OK; /* the last one: unknown */
     return smurf_fail(err, SMURF_ERROR_ARGUMENT,
                       "'%s' has %u types, the model %u (smurf_model_match numbers them alike)", data->source,
                       data->types, m->types);
@@ -91,7 +92,7 @@ smurf_status smurf_evaluate(smurf_evaluation **out, const smurf_model *m, const 
     smurf_eval_config c;
     struct drawing drawing = {.model = m};
     smurf_status status = smurf_eval_config_take(&c, &drawing.sampler, given, err);
-    if (!status) status = check(m, data, err);
+    if (!status) status = smurf_evaluate_check(m, data, err);
     if (!status) status = set_drawing(&drawing, m, &c, err);
     if (status) return status;
     bool mapped = c.recalibrate && m->notes.calibration.recalibrated, walks = drawing.sampler->draw;
@@ -100,6 +101,7 @@ smurf_status smurf_evaluate(smurf_evaluation **out, const smurf_model *m, const 
     struct evaluation_plan plan = {.model = smurf_model_predictor(&plain),
                                    .has_map = mapped,
                                    .test = data,
+                                   .known = m->types,
                                    .tick = m->notes.tick,
                                    .n_dev = mapped ? m->notes.calibration.gaps : 0,
                                    .draws = c.draws || !walks ? c.draws : DRAWS_USUAL,

@@ -204,9 +204,10 @@ static smurf_status check_event(const smurf_forecast *f, double time, uint32_t t
     if (!isfinite(time)) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "time %g of an event is not finite", time);
     if (f->events && time < f->last)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "time %.17g lies before the last event, at %.17g", time, f->last);
-    if (type >= f->model->types)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "type %u is unknown to the model: it has types 0 to %u",
-                          (unsigned)type, (unsigned)(f->model->types - 1));
+    if (type > f->model->types)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                          "type %u is unknown to the model: it has types 0 to %u, and %u stands for any other",
+                          (unsigned)type, (unsigned)(f->model->types - 1), (unsigned)f->model->types);
     return SMURF_OK;
 }
 

@@ -142,7 +142,7 @@ static bool take_window(smurf_forecast *f, const char *at, size_t n)
     memcpy(f->time, at, n * sizeof *f->time);
     memcpy(f->type, at + n * sizeof *f->time, n * sizeof *f->type);
     for (size_t i = 0; i < n; i++)
-        if (!isfinite(f->time[i]) || (i && f->time[i] < f->time[i - 1]) || f->type[i] >= f->model->types) return false;
+        if (!isfinite(f->time[i]) || (i && f->time[i] < f->time[i - 1]) || f->type[i] > f->model->types) return false;
     return true;
 }
 

@@ -64,6 +64,7 @@ static const struct setting table[] = {
     {"sampler-steps", SETTING_COUNT, AT(sampler_steps), 1, 1e9, NULL, "steps of Langevin samplers, for evaluation by draws"},
     {"sampler-step", SETTING_NUMBER, AT(sampler_step), 1e-12, 1e3, NULL, "step size of Langevin samplers, on the scaled axis"},
     {"dither", SETTING_NUMBER, AT(dither), 0, 1e300, NULL, "tick within which gaps are spread in training; 0: none"},
+    {"mask", SETTING_NUMBER, AT(mask), 0, 0.9, NULL, "share of input types hidden in training, so that unknown types have a meaning; 0: none"},
     {"batch", SETTING_COUNT, AT(batch), 1, 65536, NULL, "sequences per step"},
     {"rate", SETTING_NUMBER, AT(rate), 0, 10, NULL, "learning rate"},
     {"schedule", SETTING_CHOICE, AT(schedule), 0, 0, "constant cosine plateau", "learning rate schedule: constant, cosine or plateau"},

@@ -37,6 +37,7 @@ struct smurf_settings {
     double sampler_step;
     double dither; /* tick within which gaps are spread in training; 0: none */
     /* the optimiser */
+    double mask;  /* share of the input types that training hides, to learn "other"; 0: none */
     size_t batch; /* sequences per step */
     double rate;
     int schedule;         /* 0: constant, 1: cosine, 2: halved when the dev loss stops improving */

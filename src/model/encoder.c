@@ -43,13 +43,18 @@ struct memory {
     real *scratch;                    /* of attention */
 };
 
-/* Returns the number of reals used; with base NULL it only counts. */
-static size_t lay_out(struct memory *m, const struct encoder_shape *s, size_t n, int threads, real *base)
+/* Returns the number of reals used; with base NULL it only counts. Without a backward pass, all layers use the same
+   memory: a layer's rows are done with before the next layer's are written. */
+static size_t lay_out(struct memory *m, const struct encoder_shape *s, size_t n, int threads, bool backward, real *base)
 {
     size_t d = s->width, hw = s->heads * s->head_width;
     struct workspace w = {base, 0};
     for (size_t l = 0; l < s->layers; l++) {
         struct layer_memory *a = &m->layer[l];
+        if (l > 0 && !backward) {
+            *a = m->layer[0];
+            continue;
+        }
         a->in = op_take(&w, n * d);
         a->q = op_take(&w, n * hw);
         a->k = op_take(&w, n * hw);
@@ -64,6 +69,11 @@ static size_t lay_out(struct memory *m, const struct encoder_shape *s, size_t n,
     m->z = op_take(&w, n * d);
     m->x = op_take(&w, n * d);
     m->gap_h = op_take(&w, s->gap_feature ? n * GAP_UNITS : 0);
+    if (!backward) {
+        m->g = op_take(&w, n * s->inner);
+        m->scratch = op_take(&w, attention_scratch(s->heads, s->head_width, threads));
+        return op_taken(&w);
+    }
     m->dx = op_take(&w, n * d);
     m->dx1 = op_take(&w, n * d);
     m->ds1 = op_take(&w, n * d);
@@ -83,7 +93,13 @@ static size_t lay_out(struct memory *m, const struct encoder_shape *s, size_t n,
 size_t encoder_memory(const struct encoder_shape *shape, size_t n, int threads)
 {
     struct memory m;
-    return lay_out(&m, shape, n, threads, NULL);
+    return lay_out(&m, shape, n, threads, true, NULL);
+}
+
+size_t encoder_encode_memory(const struct encoder_shape *shape, size_t n, int threads)
+{
+    struct memory m;
+    return lay_out(&m, shape, n, threads, false, NULL);
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
@@ -180,7 +196,7 @@ static void start_rows(const struct pass *p, const struct encoder_input *input, 
     size_t d = p->s->width;
     real *x = p->m->x + i0 * d;
     temporal_forward(n, d, input->time + i0, p->m->z + i0 * d);
-    embed_forward(n, d, input->type + i0, p->slab + p->at->embedding, x);
+    embed_forward(n, d, encoder_inputs(p->s), input->type + i0, p->slab + p->at->embedding, x);
     if (p->s->gap_feature)
         gap_feature_forward(n, d, GAP_UNITS, (const real *)input->gap + i0, p->slab + p->at->gap_v,
                             p->slab + p->at->gap_c, p->slab + p->at->gap_table, p->m->gap_h + i0 * GAP_UNITS, x);
@@ -217,7 +233,16 @@ const real *encoder_forward(const struct op_run *run, const struct encoder_shape
                             real *memory)
 {
     struct memory m;
-    lay_out(&m, shape, input->n, run->threads, memory);
+    lay_out(&m, shape, input->n, run->threads, true, memory);
+    const struct pass p = {run, shape, at, slab, &m, input->n, true};
+    return all_layers(&p, input, NULL);
+}
+
+const real *encoder_encode(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
+                           const real *slab, const struct encoder_input *input, real *memory)
+{
+    struct memory m;
+    lay_out(&m, shape, input->n, run->threads, false, memory);
     const struct pass p = {run, shape, at, slab, &m, input->n, true};
     return all_layers(&p, input, NULL);
 }
@@ -226,7 +251,7 @@ const real *layers_forward(const struct op_run *run, const struct encoder_shape 
                            const real *slab, const struct encoder_input *input, const real *x, real *memory)
 {
     struct memory m;
-    lay_out(&m, shape, input->n, run->threads, memory);
+    lay_out(&m, shape, input->n, run->threads, true, memory);
     const struct pass p = {run, shape, at, slab, &m, input->n, false};
     return all_layers(&p, input, x);
 }
@@ -333,7 +358,7 @@ real *layers_backward(const struct op_run *run, const struct encoder_shape *shap
                       const real *slab, const struct encoder_input *input, real *memory, real *dh, real *grad)
 {
     struct memory m;
-    lay_out(&m, shape, input->n, run->threads, memory);
+    lay_out(&m, shape, input->n, run->threads, true, memory);
     const struct pass p = {.run = run, .s = shape, .at = at, .slab = slab, .m = &m, .n = input->n};
     size_t chunks = op_chunks(input->n, CHUNK);
     real *other = m.dx;
@@ -364,7 +389,7 @@ void encoder_backward(const struct op_run *run, const struct encoder_shape *shap
     if (shape->gap_feature) {
         struct memory m;
         real dgap[GAP_UNITS];
-        lay_out(&m, shape, input->n, run->threads, memory);
+        lay_out(&m, shape, input->n, run->threads, true, memory);
         gap_feature_gradient(input->n, shape->width, GAP_UNITS, input->gap, slab + at->gap_table, m.gap_h, dx,
                              grad + at->gap_v, grad + at->gap_c, grad + at->gap_table, dgap);
     }

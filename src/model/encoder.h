@@ -16,11 +16,13 @@
 #include "op/op.h"
 
 /* Short names; see op.h. */
-#define encoder_memory   OP(encoder_memory)
-#define encoder_forward  OP(encoder_forward)
-#define encoder_backward OP(encoder_backward)
-#define layers_forward   OP(layers_forward)
-#define layers_backward  OP(layers_backward)
+#define encoder_memory        OP(encoder_memory)
+#define encoder_encode        OP(encoder_encode)
+#define encoder_encode_memory OP(encoder_encode_memory)
+#define encoder_forward       OP(encoder_forward)
+#define encoder_backward      OP(encoder_backward)
+#define layers_forward        OP(layers_forward)
+#define layers_backward       OP(layers_backward)
 
 enum { GAP_UNITS = 16, LAYERS_MOST = 24 };
 /* Granularity: least rows per chunk, outputs per block of a weight's gradient, dropout factors generated at once. */
@@ -31,7 +33,14 @@ struct encoder_shape {
     size_t types, width, heads, head_width, layers, inner;
     enum activation activation;
     bool gap_feature;
+    bool unknown; /* one more embedding, for unknown types; without it, theirs is 0 */
 };
+
+/* Rows of the embedding. */
+static inline size_t encoder_inputs(const struct encoder_shape *shape)
+{
+    return shape->types + shape->unknown;
+}
 
 /* Offsets of the parameters in the slab. */
 struct encoder_layer {
@@ -42,7 +51,7 @@ struct encoder_layer {
     size_t outer, outer_bias;          /* (width x inner), (width) */
 };
 struct encoder_params {
-    size_t embedding; /* (types x width) */
+    size_t embedding; /* (inputs x width) */
     size_t gap_v, gap_c, gap_table;
     struct encoder_layer layer[LAYERS_MOST];
 };
@@ -54,18 +63,22 @@ void smurf_encoder_params(const struct encoder_shape *shape, struct params *para
 struct encoder_input {
     struct op_rows rows;
     size_t n;
-    const uint32_t *type;
-    const double *time; /* as the temporal encoding sees it */
-    const void *gap;    /* (n) real: standardised log of the gap before, NaN for none; NULL without the gap feature */
+    const uint32_t *type; /* the number of types: unknown */
+    const double *time;   /* as the temporal encoding sees it */
+    const void *gap;      /* (n) real: standardised log of the gap before, NaN for none; NULL without the gap feature */
 };
 
-/* Memory for a forward and backward pass over up to n events, in reals (forward alone needs less). */
+/* Memory for a forward and backward pass over up to n events, in reals. */
 size_t encoder_memory(const struct encoder_shape *shape, size_t n, int threads);
 
 /* Returns h (n x width), in `memory`, which must not change until the backward pass. */
 const real *encoder_forward(const struct op_run *run, const struct encoder_shape *shape,
                             const struct encoder_params *at, const real *slab, const struct encoder_input *input,
                             real *memory);
+/* The same without a backward pass, in less memory: that of one layer. */
+size_t encoder_encode_memory(const struct encoder_shape *shape, size_t n, int threads);
+const real *encoder_encode(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
+                           const real *slab, const struct encoder_input *input, real *memory);
 /* dh (n x width) is overwritten; gradients are added to grad (a slab). */
 void encoder_backward(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
                       const real *slab, const struct encoder_input *input, real *memory, real *dh, real *grad);

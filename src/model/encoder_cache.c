@@ -149,7 +149,7 @@ static void start_rows(const struct pass *p, const uint32_t *type, const double 
 {
     const float *slab = p->cache->slab;
     smurf_temporal_forward_f32(p->n, p->s->width, time, p->w.z);
-    smurf_embed_forward_f32(p->n, p->s->width, type, slab + p->at->embedding, p->w.x);
+    smurf_embed_forward_f32(p->n, p->s->width, encoder_inputs(p->s), type, slab + p->at->embedding, p->w.x);
     if (p->s->gap_feature)
         smurf_gap_feature_forward_f32(p->n, p->s->width, GAP_UNITS, gap, slab + p->at->gap_v, slab + p->at->gap_c,
                                       slab + p->at->gap_table, p->w.gap_h, p->w.x);
@@ -241,7 +241,7 @@ static const float *advance(struct encoder_cache *cache, const uint32_t *type, c
 
 static smurf_status check_event(const struct encoder_cache *cache, uint32_t type, double time, smurf_error *err)
 {
-    if (type >= cache->model->shape.types)
+    if (type > cache->model->shape.types)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "type %u is not one of the model's %zu", (unsigned)type,
                           cache->model->shape.types);
     if (!isfinite(time)) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "time %g is not finite", time);

@@ -4,7 +4,7 @@
 void smurf_encoder_params(const struct encoder_shape *s, struct params *params, struct encoder_params *out)
 {
     size_t d = s->width, hw = s->heads * s->head_width;
-    out->embedding = smurf_params_add(params, START_NORMAL, 0, s->types, d, "embedding");
+    out->embedding = smurf_params_add(params, START_NORMAL, 0, encoder_inputs(s), d, "embedding");
     if (s->gap_feature) {
         out->gap_v = smurf_params_add(params, START_NORMAL, 0, GAP_UNITS, 0, "gap_feature.slope");
         out->gap_c = smurf_params_add(params, START_NORMAL, 0, GAP_UNITS, 0, "gap_feature.shift");

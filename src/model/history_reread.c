@@ -160,7 +160,7 @@ static smurf_status unpack(void *history, const void *bytes, size_t n, size_t ev
     memcpy(h->gap, at += events * sizeof *h->time, events * sizeof *h->gap);
     memcpy(h->type, at += events * sizeof *h->gap, events * sizeof *h->type);
     for (size_t i = 0; i < events; i++)
-        if (h->type[i] >= h->model->shape.types || !isfinite(h->time[i]))
+        if (h->type[i] > h->model->shape.types || !isfinite(h->time[i]))
             return smurf_fail(err, SMURF_ERROR_INPUT, "event %zu has an unknown type or no finite time", i);
     h->events = events;
     return SMURF_OK;

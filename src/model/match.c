@@ -1,9 +1,11 @@
 /*
  * match.c - maps the types of a data set to the numbers a model gives them.
  *
- * Named types are matched by name; unnamed ones are numbers already, and must be in the model's range.
+ * Named types are matched by name; unnamed ones are numbers already. Types that the model does not know become its type
+ * "other" or, if it has none, one type after its own: their events keep their times, and their types are not scored.
  */
 #include "data/builder.h"
+#include "data/rare.h"
 #include "model/model_file.h"
 
 #include <stdlib.h>
@@ -17,16 +19,6 @@ struct name_place {
 static int by_name(const void *left, const void *right)
 {
     return strcmp(((const struct name_place *)left)->name, ((const struct name_place *)right)->name);
-}
-
-static smurf_status unknown(const smurf_model *m, const smurf_data *data, const char *name, smurf_error *err)
-{
-    char known[256] = "";
-    size_t n = 0;
-    for (uint32_t k = 0; k < m->types && k < 6 && n < sizeof known - 60; k++)
-        n += (size_t)snprintf(known + n, sizeof known - n, "%s%.40s", k ? ", " : "", m->type_name[k]);
-    return smurf_fail_at(err, data->source, 0, "type '%.100s' is unknown to the model, which knows %s%s", name, known,
-                         m->types > 6 ? ", ..." : "");
 }
 
 /* The number in the model of each type of the data; UINT32_MAX if the model lacks it. */
@@ -45,23 +37,85 @@ static smurf_status look_up(const smurf_model *m, const smurf_data *data, uint32
     return SMURF_OK;
 }
 
-/* Same, with an error if an event has a type that the model lacks. */
+/* The number that a name is; UINT32_MAX if it is none. One word among numbers makes all of them words. */
+static uint32_t number_of(const char *name)
+{
+    uint32_t value = 0;
+    for (const char *p = name; *p; p++) {
+        if (*p < '0' || *p > '9' || p - name == 9) return UINT32_MAX;
+        value = 10 * value + (uint32_t)(*p - '0');
+    }
+    return *name ? value : UINT32_MAX;
+}
+
 static smurf_status find_places(const smurf_model *m, const smurf_data *data, uint32_t *place, smurf_error *err)
 {
-    bool words = data->type_name && m->type_name;
-    if (data->events && !words && (data->type_name || m->type_name))
-        return smurf_fail_at(err, data->source, 0, "its types are %s, those of the model %s%s",
-                             data->type_name ? "words" : "numbers", m->type_name ? "words" : "numbers",
-                             m->type_name ? " (read them as words: --types words)" : "");
-    smurf_status status = words ? look_up(m, data, place, err) : SMURF_OK;
-    for (uint32_t k = 0; k < data->types && !words; k++) place[k] = k < m->types ? k : UINT32_MAX;
-    for (size_t i = 0; i < data->events && !status; i++) {
-        if (place[data->type[i]] != UINT32_MAX) continue;
-        if (words) return unknown(m, data, data->type_name[data->type[i]], err);
-        status = smurf_fail_at(err, data->source, 0, "type %u is unknown to the model, which knows 0 to %u",
-                               (unsigned)data->type[i], (unsigned)(m->types - 1));
+    if (data->type_name && m->type_name) return look_up(m, data, place, err);
+    if (data->events && m->type_name)
+        return smurf_fail_at(err, data->source, 0,
+                             "its types are numbers, those of the model words (read them as words: --types words)");
+    for (uint32_t k = 0; k < data->types; k++) {
+        uint32_t number = data->type_name ? number_of(data->type_name[k]) : k;
+        place[k] = number < m->types ? number : UINT32_MAX;
     }
-    return status;
+    return SMURF_OK;
+}
+
+/* ---- Unknown types --------------------------------------------------------------------------- */
+
+struct unknown {
+    size_t events;
+    uint32_t first, types; /* of the data, those that occur */
+};
+
+/* Counts the events of unknown types, whose place becomes `other`. */
+static struct unknown settle_unknown(const smurf_data *data, uint32_t *place, uint32_t other)
+{
+    enum { SEEN = UINT32_MAX - 1 };
+    struct unknown u = {0};
+    for (size_t i = 0; i < data->events; i++) {
+        uint32_t k = data->type[i];
+        if (place[k] < SEEN) continue;
+        if (u.events++ == 0) u.first = k;
+        u.types += place[k] != SEEN;
+        place[k] = SEEN;
+    }
+    for (uint32_t k = 0; k < data->types; k++)
+        if (place[k] >= SEEN) place[k] = other;
+    return u;
+}
+
+static smurf_status remark_unknown(struct builder *b, const smurf_model *m, const smurf_data *data, struct unknown u,
+                                   smurf_error *err)
+{
+    bool other = smurf_model_other(m) < m->types || m->model.shape.unknown;
+    char name[64];
+    if (data->type_name)
+        snprintf(name, sizeof name, "'%.50s'", data->type_name[u.first]);
+    else
+        snprintf(name, sizeof name, "%u", (unsigned)u.first);
+    return smurf_builder_remark(b, err, "%zu event%s of a type that the model does not know, %s%s: %s", u.events,
+                                u.events == 1 ? " is" : "s are", u.types > 1 ? "such as " : "", name,
+                                other ? "it counts as '" OTHER_NAME "'" : "only the time is used");
+}
+
+/* Takes over all but the events, with the model's types, and one more if unknown ones need it. */
+static smurf_status inherit(struct builder *b, const smurf_model *m, const smurf_data *data, struct unknown u,
+                            smurf_error *err)
+{
+    smurf_data known = *data;
+    bool more = u.events && smurf_model_other(m) == m->types;
+    known.types = m->types + more;
+    known.type_name = NULL;
+    if (m->type_name) {
+        known.type_name = malloc((m->types + 1) * sizeof *known.type_name);
+        if (!known.type_name) return smurf_fail_memory(err);
+        for (uint32_t k = 0; k < m->types; k++) known.type_name[k] = m->type_name[k];
+        known.type_name[m->types] = OTHER_NAME;
+    }
+    smurf_status status = smurf_builder_inherit(b, &known, err);
+    free(known.type_name);
+    return status || !u.events ? status : remark_unknown(b, m, data, u, err);
 }
 
 /* Copies the sequences with their types renumbered. */
@@ -84,12 +138,11 @@ smurf_status smurf_model_match(const smurf_model *m, const smurf_data *data, smu
 {
     *out = NULL;
     struct builder builder = {0};
-    smurf_data known = *data; /* same data with the model's types */
-    known.types = m->types;
-    known.type_name = (const char **)m->type_name;
+    struct unknown unknown = {0};
     uint32_t *place = malloc((data->types + 1) * sizeof *place);
     smurf_status status = place ? find_places(m, data, place, err) : smurf_fail_memory(err);
-    if (!status) status = smurf_builder_inherit(&builder, &known, err);
+    if (!status) unknown = settle_unknown(data, place, smurf_model_other(m));
+    if (!status) status = inherit(&builder, m, data, unknown, err);
     if (!status) status = copy_sequences(&builder, data, place, err);
     if (!status) status = smurf_builder_finish(&builder, out, err);
     smurf_builder_release(&builder);

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "data/data.h"
 #include "data/json_tree.h"
+#include "data/rare.h"
 #include "data/reading.h"
 #include "model/config.h"
 #include "model/model_class.h"
@@ -101,7 +102,8 @@ int smurf_model_trained_on(const smurf_model *model, const smurf_data *data)
 {
     if (model->fingerprint == smurf_data_fingerprint(data)) return 1;
     smurf_data *known; /* numbered as in training */
-    if (smurf_model_match(model, data, &known, NULL)) return 0;
+    smurf_status status = smurf_model_match(model, data, &known, NULL);
+    if (status) return status == SMURF_ERROR_MEMORY ? -1 : 0;
     bool same = model->fingerprint == smurf_data_fingerprint(known);
     smurf_data_free(known);
     return same;
@@ -238,6 +240,11 @@ static smurf_status names_from_json(smurf_model *m, const json_t *json, const ch
     return SMURF_OK;
 }
 
+uint32_t smurf_model_other(const smurf_model *m)
+{
+    return smurf_other_type((const char *const *)m->type_name, m->types);
+}
+
 void smurf_model_shape(smurf_model *m)
 {
     const smurf_settings *c = &m->config;
@@ -248,7 +255,8 @@ void smurf_model_shape(smurf_model *m)
                                   c->layers,
                                   c->inner,
                                   c->relu ? ACTIVATION_RELU : ACTIVATION_GELU,
-                                  c->gap_feature != 0};
+                                  c->gap_feature != 0,
+                                  c->mask > 0 && smurf_model_other(m) == m->types};
     smurf_model_init_f32(&m->model, smurf_model_class_named_f32(c->model), &shape,
                          c->score ? PARAM_SCORE : PARAM_INTENSITY);
 }

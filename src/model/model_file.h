@@ -55,7 +55,11 @@ smurf_status smurf_model_reading_from_json(smurf_model *model, const json_t *jso
 /* NULL, or the name of a scale or support value that is out of range. Values fitted on sane data never are. */
 const char *smurf_model_check(const smurf_model *model);
 
-/* Fills the parameter table from the config and the number of types. */
+/* The type that stands for types the model does not know: the one named "other", or else the number of types, which has
+   an embedding only if the model was trained with masked types. */
+uint32_t smurf_model_other(const smurf_model *model);
+
+/* Fills the parameter table from the config and the types. */
 void smurf_model_shape(smurf_model *model);
 
 /* Everything but the weights, as JSON (NULL: out of memory); and back, without a slab. `file` is for messages. */

@@ -55,7 +55,8 @@ static struct encoder_shape noise_shape(const struct model *m)
                                   .layers = 1,
                                   .inner = NOISE_INNER,
                                   .activation = m->shape.activation,
-                                  .gap_feature = m->shape.gap_feature};
+                                  .gap_feature = m->shape.gap_feature,
+                                  .unknown = m->shape.unknown};
 }
 
 static void params(struct model *m)

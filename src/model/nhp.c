@@ -40,7 +40,7 @@ enum gate { GATE_I, GATE_F, GATE_IBAR, GATE_FBAR, GATE_O, LOGISTIC, GATE_Z = LOG
 enum part { PART_O, PART_C, PART_CBAR, PART_DELTA, PARTS };
 
 struct offsets {
-    size_t embedding;   /* (types x width) */
+    size_t embedding;   /* (inputs x width) */
     size_t gates, bias; /* (7 width x 2 width), (7 width) */
     size_t intensity;   /* (types x width) */
     size_t scale;       /* (types) */
@@ -57,7 +57,7 @@ static void params(struct model *model)
     size_t d = model->shape.width, types = model->shape.types;
     struct offsets *at = (void *)model->own;
     struct params *p = &model->params;
-    at->embedding = smurf_params_add(p, START_NORMAL, 0, types, d, "embedding");
+    at->embedding = smurf_params_add(p, START_NORMAL, 0, encoder_inputs(&model->shape), d, "embedding");
     at->gates = smurf_params_add(p, START_FAN_IN, 2 * d, GATES * d, 2 * d, "gates.weight");
     at->bias = smurf_params_add(p, START_FAN_IN, 2 * d, GATES * d, 0, "gates.bias");
     at->intensity = smurf_params_add(p, START_FAN_IN, d, types, d, "intensity.weight");
@@ -304,13 +304,14 @@ static void inputs_forward(const struct pass *p)
 {
     const struct memory *m = p->m;
     size_t n = p->input->n, d = p->model->shape.width, chunks = op_chunks(n, ROWS_CHUNK);
+    size_t rows = encoder_inputs(&p->model->shape);
     const real *w = p->slab + offsets(p->model)->gates, *bias = p->slab + offsets(p->model)->bias;
     const real *table = p->slab + offsets(p->model)->embedding;
 #pragma omp parallel for schedule(static) num_threads(p->run->threads)
     for (size_t c = 0; c < chunks; c++) {
         size_t i0 = op_chunk_start(n, chunks, c), i1 = op_chunk_start(n, chunks, c + 1);
         for (size_t i = i0; i < i1; i++) {
-            memcpy(m->x + i * 2 * d, table + (size_t)p->input->type[i] * d, d * sizeof(real));
+            embed_forward(1, d, rows, p->input->type + i, table, m->x + i * 2 * d);
             memcpy(m->gates + i * GATES * d, bias, GATES * d * sizeof(real));
         }
         if (i1 > i0)

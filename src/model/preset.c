@@ -77,6 +77,7 @@ static void use_published(smurf_settings *c, const struct published *p, int prog
     c->sampler_step = p->step[program];
     c->sampler_steps = p->steps[program];
     c->dither = 0;
+    c->mask = 0;
     c->batch = p->batch;
     c->rate = p->rate[program];
     c->schedule = 1;
@@ -95,31 +96,58 @@ enum { CONTEXT = 128, LONG = 600, LONGEST = 4 * LONG };
 
 struct look {
     double events, mean_length, mean_gap;
-    bool is_long; /* calls for a context; mean_length is then that of the windows */
+    bool is_long;           /* calls for a context; mean_length is then that of the windows */
+    size_t history, window; /* of data that was cut: fewest events of history, and where its windows begin; 0: whole */
 };
+
+static size_t divisor(size_t a, size_t b)
+{
+    for (size_t rest; b; a = b, b = rest) rest = a % b;
+    return a;
+}
+
+/* Takes a sequence that was cut from a longer one into account. */
+static void look_at_cut(struct look *l, const smurf_sequence *s)
+{
+    if (!s->before || s->first >= s->length) return;
+    if (!l->history || s->first < l->history) l->history = s->first;
+    l->window = divisor(l->window, s->before + s->first - 1);
+}
 
 static struct look look_at(const smurf_data *train)
 {
     double gaps = 0, span = 0;
     size_t in_long = 0, longest = 0, windows = 0, most = 2 * CONTEXT;
+    struct look l = {.events = (double)train->events};
     for (size_t i = 0; i < train->sequences; i++) {
         const smurf_sequence *s = &train->sequence[i];
         if (s->length > LONG) in_long += s->length;
         if (s->length > longest) longest = s->length;
         windows += s->length > most ? (s->length + most - 1) / most : 1;
+        look_at_cut(&l, s);
         if (s->length < 2) continue;
         gaps += (double)(s->length - 1);
         span += s->time[s->length - 1] - s->time[0];
     }
-    bool is_long = in_long > train->events / 2 || longest > LONGEST;
-    size_t pieces = is_long ? windows : train->sequences;
-    return (struct look){(double)train->events, (double)train->events / (double)(pieces ? pieces : 1),
-                         gaps > 0 ? span / gaps : 0, is_long};
+    l.is_long = in_long > train->events / 2 || longest > LONGEST;
+    size_t pieces = l.is_long ? windows : train->sequences;
+    l.mean_length = l.events / (double)(pieces ? pieces : 1);
+    l.mean_gap = gaps > 0 ? span / gaps : 0;
+    return l;
 }
 
 static double clamp(double x, double low, double high)
 {
     return x < low ? low : x > high ? high : x;
+}
+
+/* The windows of the data, if they begin at regular places; else a context that their history covers. */
+static void use_cut(smurf_settings *c, const struct look *l)
+{
+    bool regular = l->window >= l->history / 2 && l->window <= LONGEST;
+    c->context = regular ? l->history : (l->history + 1) / 3;
+    c->window = regular ? l->window : 0;
+    if (!c->context) c->context = 1;
 }
 
 /* Rules and reasons:
@@ -133,6 +161,8 @@ static double clamp(double x, double low, double high)
    - sequences are cut into windows with a look-back of 128 if most events are in sequences of more than 600, or if one
    sequence has more than 2,400: attention costs the square of the length, and a step is as large as its longest
    sequence. So a long sequence among short ones costs no more than its events;
+   - windows that the data was cut into become those of the model, so that it fits the whole sequences too;
+   - one input type in a hundred is hidden, so that types that training did not see have an embedding;
    - about 6 million events in total, within 10 to 200 epochs: minutes on two cores. */
 static smurf_status use_look(smurf_settings *c, const smurf_data *train, smurf_error *err)
 {
@@ -140,12 +170,14 @@ static smurf_status use_look(smurf_settings *c, const smurf_data *train, smurf_e
     double tick = smurf_data_tick(train), step = clamp(l.events / 50, 32, 600);
     if (isnan(tick)) return smurf_fail_memory(err);
     c->context = l.is_long ? CONTEXT : 0;
+    if (l.history) use_cut(c, &l);
     c->layers = l.events < 5000 ? 1 : l.events < 100000 ? 2 : 3;
     c->dropout = l.events < 5000 ? 0.5 : 0.1;
     c->average = l.events < 5000 ? 0.99 : 0.999;
     c->settle = l.events < 5000 ? 0 : 0.2;
     c->dither = tick > 0 && tick >= 1e-3 * l.mean_gap ? tick : 0;
     c->batch = (size_t)clamp(floor(step / (l.mean_length > 0 ? l.mean_length : 1) + 0.5), 1, 64);
+    c->mask = 0.01;
     c->warmup = 100;
     c->epochs = (size_t)clamp(6e6 / (l.events > 0 ? l.events : 1), 10, 200);
     c->patience = c->epochs / 6 > 5 ? c->epochs / 6 : 5;

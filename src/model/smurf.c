@@ -21,7 +21,7 @@ static size_t coefficients(const struct model *m)
 /* Memory of the encoder; the coefficients follow, in four separate arrays. */
 static size_t encoder_part(const struct model *m, size_t n, int threads)
 {
-    return (encoder_memory(&m->shape, n, threads) + 15) & ~(size_t)15;
+    return (encoder_encode_memory(&m->shape, n, threads) + 15) & ~(size_t)15;
 }
 
 static size_t encode_memory(const struct model *m, size_t n, int threads)
@@ -36,7 +36,7 @@ static void encode(const struct op_run *run, const struct model *m, const real *
     size_t n = input->n, d = m->shape.width, half = d / 2;
     real *a = memory + encoder_part(m, n, run->threads), *b = a + n * d, *type_a = b + n * d,
          *type_b = type_a + n * half;
-    const real *h = encoder_forward(run, &m->shape, &at->encoder, slab, input, memory);
+    const real *h = encoder_encode(run, &m->shape, &at->encoder, slab, input, memory);
     head_forward(&at->head, slab, d, 0, n, h, &(struct head_coefficients){a, b, type_a, type_b});
     for (size_t i = 0; i < n; i++, out += 3 * d) {
         struct head_coefficients c = smurf_coefficients(m, out);

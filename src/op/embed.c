@@ -10,9 +10,13 @@ double temporal_period(size_t pair, size_t d)
     return pow(10000, (double)(2 * pair) / (double)d);
 }
 
-void embed_forward(size_t n, size_t d, const uint32_t *type, const real *table, real *x)
+void embed_forward(size_t n, size_t d, size_t rows, const uint32_t *type, const real *table, real *x)
 {
-    for (size_t i = 0; i < n; i++) memcpy(x + i * d, table + (size_t)type[i] * d, d * sizeof *x);
+    for (size_t i = 0; i < n; i++)
+        if (type[i] < rows)
+            memcpy(x + i * d, table + (size_t)type[i] * d, d * sizeof *x);
+        else
+            memset(x + i * d, 0, d * sizeof *x);
 }
 
 void embed_gradient(size_t n, size_t d, const uint32_t *type, const real *dx, real *dtable)

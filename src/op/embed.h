@@ -20,9 +20,9 @@ void temporal_forward(size_t n, size_t d, const double *time, real *z);
 /* p_i of entries 2*pair and 2*pair + 1. Not in temporal.c: -ffast-math would lose digits that large times need. */
 double temporal_period(size_t pair, size_t d);
 
-/* x (n x d) = rows of table (types x d). */
-void embed_forward(size_t n, size_t d, const uint32_t *type, const real *table, real *x);
-/* dtable += rows of dx, in row order. */
+/* x (n x d) = rows of table (rows x d); 0 for types beyond it, which the model does not know. */
+void embed_forward(size_t n, size_t d, size_t rows, const uint32_t *type, const real *table, real *x);
+/* dtable += rows of dx, in row order. Types are below the number of rows of the table. */
 void embed_gradient(size_t n, size_t d, const uint32_t *type, const real *dx, real *dtable);
 
 /* The gap feature: x += G tanh(v g + c), g the standardised logarithm of the gap before the event; rows whose g is NaN

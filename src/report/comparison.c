@@ -138,9 +138,7 @@ static void write_cell(struct sink *sink, const smurf_comparison *c, size_t row,
     if (mark == SMURF_MARK_BEST) smurf_sink_text(sink, "</b>");
     if (mark == SMURF_MARK_NEAR) smurf_sink_text(sink, " ~");
     if (isfinite(sd) && isfinite(x)) {
-        smurf_sink_text(sink, "<small>± ");
-        smurf_markup_text(sink, smurf_fixed(sd, shown->places).text);
-        smurf_sink_text(sink, "</small>");
+        smurf_markup_between(sink, "<small>± ", smurf_fixed(sd, shown->places).text, "</small>");
     }
     smurf_sink_text(sink, "</td>");
 }
@@ -150,17 +148,13 @@ static void write_table(struct sink *sink, const smurf_comparison *c)
     smurf_sink_text(sink, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Metrics\"><table>\n"
                           "<thead><tr><th scope=\"col\">law</th>");
     for (size_t k = 0; smurf_comparison_column(k); k++) {
-        smurf_sink_text(sink, "<th scope=\"col\" title=\"");
-        smurf_markup_text(sink, smurf_comparison_column(k)->about);
-        smurf_sink_text(sink, "\">");
+        smurf_markup_between(sink, "<th scope=\"col\" title=\"", smurf_comparison_column(k)->about, "\">");
         smurf_markup_text(sink, smurf_comparison_column(k)->head);
         smurf_sink_text(sink, "</th>");
     }
     smurf_sink_text(sink, "</tr></thead>\n<tbody>\n");
     for (size_t r = 0; r < c->rows; r++) {
-        smurf_sink_text(sink, "<tr><th scope=\"row\">");
-        smurf_markup_text(sink, c->row[r].name);
-        smurf_sink_text(sink, "</th>");
+        smurf_markup_between(sink, "<tr><th scope=\"row\">", c->row[r].name, "</th>");
         for (size_t k = 0; smurf_comparison_column(k); k++) write_cell(sink, c, r, k);
         smurf_sink_text(sink, "</tr>\n");
     }
@@ -181,15 +175,11 @@ static void write_notes(struct sink *sink, const smurf_comparison *c)
     if (c->note) smurf_words_add(&notes, "%s", c->note);
     smurf_sink_text(sink, "<details class=\"notes\" open><summary>Columns</summary><dl>\n");
     for (size_t k = 0; smurf_comparison_column(k); k++) {
-        smurf_sink_text(sink, "<div><dt>");
-        smurf_markup_text(sink, smurf_comparison_column(k)->head);
-        smurf_sink_text(sink, "</dt><dd>");
+        smurf_markup_between(sink, "<div><dt>", smurf_comparison_column(k)->head, "</dt><dd>");
         smurf_markup_text(sink, smurf_comparison_column(k)->about);
         smurf_sink_text(sink, "</dd></div>\n");
     }
-    smurf_sink_text(sink, "</dl><p>");
-    smurf_markup_text(sink, notes.text);
-    smurf_sink_text(sink, "</p></details>\n");
+    smurf_markup_between(sink, "</dl><p>", notes.text, "</p></details>\n");
 }
 
 /* A figure of one or two panels. */
@@ -199,17 +189,14 @@ static void write_figure(struct sink *sink, const smurf_comparison *c, const cha
 {
     smurf_sink_text(sink, panels > 1 ? "<figure class=\"wide\" id=\"" : "<figure id=\"");
     smurf_sink_text(sink, name);
-    smurf_sink_text(sink, "\">\n<h2>");
-    smurf_markup_text(sink, title);
-    smurf_sink_text(sink, panels > 1 ? "</h2>\n<div class=\"panels\">\n" : "</h2>\n<div class=\"panels one\">\n");
+    smurf_markup_between(sink, "\">\n<h2>", title,
+                         panels > 1 ? "</h2>\n<div class=\"panels\">\n" : "</h2>\n<div class=\"panels one\">\n");
     for (int i = 0; i < panels; i++) {
         struct svg svg;
         draw(smurf_svg_open(&svg, sink, PANEL_WIDTH, PANEL_HEIGHT, title, true), c, i);
         smurf_svg_close(&svg);
     }
-    smurf_sink_text(sink, "</div>\n<figcaption>");
-    smurf_markup_text(sink, caption);
-    smurf_sink_text(sink, "</figcaption>\n</figure>\n");
+    smurf_markup_between(sink, "</div>\n<figcaption>", caption, "</figcaption>\n</figure>\n");
 }
 
 /* The best laws, in a sentence. */
@@ -235,9 +222,8 @@ static void write_page(struct sink *sink, const smurf_comparison *c)
                     smurf_count(c->row[0].mean.sequences).text);
     if (c->unit[0]) smurf_words_add(&about, "; CRPS and IL in %s", c->unit);
     smurf_page_begin(sink, "Comparison: ", c->data);
-    smurf_sink_text(sink, "<header>\n<h1>Comparison of models</h1>\n<p class=\"about\">");
-    smurf_markup_text(sink, about.text);
-    smurf_sink_text(sink, "</p>\n<p class=\"verdict\">");
+    smurf_markup_between(sink, "<header>\n<h1>Comparison of models</h1>\n<p class=\"about\">", about.text,
+                         "</p>\n<p class=\"verdict\">");
     smurf_markup_text(sink, verdict.text);
     smurf_sink_text(sink, "</p>\n</header>\n<section>\n<h2>The numbers</h2>\n");
     write_table(sink, c);

@@ -89,8 +89,8 @@ static void finding(struct words *words, const struct evaluation *evaluation)
                     smurf_fixed(most, 1).text, smurf_fixed(100 * smurf_levels[at], 0).text,
                     smurf_fixed(50 * (span.high - span.low), 1).text);
     if (evaluation->tick > 0)
-        smurf_words_add(words, "Gaps are multiples of %s%s%s: clock ticks show as steps here, but not in the PIT. ",
-                        smurf_significant(evaluation->tick, 2).text, evaluation->unit[0] ? " " : "", evaluation->unit);
+        smurf_words_add(words, "Gaps are multiples of %s: clock ticks show as steps here, but not in the PIT. ",
+                        smurf_duration(evaluation->tick, evaluation->unit).text);
 }
 
 const struct figure smurf_figure_coverage = {

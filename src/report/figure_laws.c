@@ -186,8 +186,8 @@ static void draw(struct canvas *canvas, const struct evaluation *evaluation, siz
     double types = ROW * (double)type_rows(evaluation, e), law = HEIGHT - (types > 0 ? types + 6 : 0);
     struct words words = {0};
     smurf_canvas_text(canvas, 2, 13, WIDTH - 16, e->title, &title);
-    smurf_words_add(&words, "observed %s%s%s; median %s", smurf_significant(e->truth, 3).text,
-                    evaluation->unit[0] ? " " : "", evaluation->unit, smurf_significant(e->quantile[Q50], 3).text);
+    smurf_words_add(&words, "observed %s; median %s", smurf_duration(e->truth, evaluation->unit).text,
+                    smurf_duration(e->quantile[Q50], evaluation->unit).text);
     smurf_canvas_text(canvas, 2, TITLE + 10, WIDTH - 16, words.text, &came);
     draw_law(canvas, evaluation, e, law);
     if (types > 0) draw_types(canvas, evaluation, e, law + 4);

@@ -52,12 +52,11 @@ static void finding(struct words *words, const struct evaluation *evaluation)
     const int ninety = 17;
     double model = evaluation->row[ROW_MODEL].metrics.interval_length[ninety];
     if (!is_measured(evaluation, ROW_MODEL) || !isfinite(model)) return;
-    smurf_words_add(words, "The mean length at the 90%% level is %s%s%s", smurf_significant(model, 3).text,
-                    evaluation->unit[0] ? " " : "", evaluation->unit);
+    smurf_words_add(words, "The mean length at the 90%% level is %s", smurf_duration(model, evaluation->unit).text);
     double recent = evaluation->row[ROW_RECENT].metrics.interval_length[ninety];
     if (is_measured(evaluation, ROW_RECENT) && isfinite(recent))
         smurf_words_add(words, ", compared with %s for the naive law of recent gaps",
-                        smurf_significant(recent, 3).text);
+                        smurf_duration(recent, evaluation->unit).text);
     smurf_words_add(words, ". ");
 }
 

@@ -17,7 +17,7 @@ static void fill(struct bins *b, const struct evaluation *evaluation)
     *b = (struct bins){0};
     for (size_t i = 0; i < evaluation->n; i++) {
         double share = (double)row->top_share[i];
-        if (!(share >= 0 && share <= 1.001)) continue;
+        if (!(share >= 0 && share <= 1.001) || !evaluation_is_typed(evaluation, i)) continue;
         int bin = share < 1 ? (int)(share * BINS) : BINS - 1;
         b->n[bin]++;
         b->all++;

@@ -80,9 +80,7 @@ void smurf_page_begin(struct sink *sink, const char *what, const char *title)
 {
     smurf_sink_text(sink, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
-    smurf_sink_text(sink, what);
-    smurf_markup_text(sink, title[0] ? title : "report");
-    smurf_sink_text(sink, "</title>\n<style>\n");
+    smurf_markup_between(sink, what, title[0] ? title : "report", "</title>\n<style>\n");
     write_colours(sink, false);
     smurf_sink_text(sink, "\n@media screen and (prefers-color-scheme:dark){");
     write_colours(sink, true);
@@ -95,9 +93,7 @@ static void write_about(struct sink *sink, const char *what, const char *about)
 {
     if (!about[0]) return;
     smurf_sink_text(sink, "<p class=\"about\">");
-    smurf_sink_text(sink, what);
-    smurf_markup_text(sink, about);
-    smurf_sink_text(sink, "</p>\n");
+    smurf_markup_between(sink, what, about, "</p>\n");
 }
 
 static void write_tiles(struct sink *sink, const struct evaluation *evaluation)
@@ -107,13 +103,9 @@ static void write_tiles(struct sink *sink, const struct evaluation *evaluation)
     if (!n) return;
     smurf_sink_text(sink, "<ul class=\"tiles\">\n");
     for (size_t i = 0; i < n; i++) {
-        smurf_sink_text(sink, "<li><b>");
-        smurf_markup_text(sink, tile[i].value.text);
-        smurf_sink_text(sink, "</b><span>");
+        smurf_markup_between(sink, "<li><b>", tile[i].value.text, "</b><span>");
         smurf_markup_text(sink, tile[i].what);
-        smurf_sink_text(sink, "</span><small>");
-        smurf_markup_text(sink, tile[i].against.text);
-        smurf_sink_text(sink, "</small></li>\n");
+        smurf_markup_between(sink, "</span><small>", tile[i].against.text, "</small></li>\n");
     }
     smurf_sink_text(sink, "</ul>\n");
 }
@@ -125,9 +117,7 @@ static void write_top(struct sink *sink, const struct evaluation *evaluation)
     smurf_sink_text(sink, "<header>\n<h1>How good are the forecasts?</h1>\n");
     write_about(sink, "Data: ", evaluation->data_about);
     write_about(sink, "Model: ", evaluation->model_about);
-    smurf_sink_text(sink, "<p class=\"verdict\">");
-    smurf_markup_text(sink, verdict.text);
-    smurf_sink_text(sink, "</p>\n");
+    smurf_markup_between(sink, "<p class=\"verdict\">", verdict.text, "</p>\n");
     write_tiles(sink, evaluation);
     smurf_sink_text(sink, "</header>\n");
 }
@@ -139,9 +129,7 @@ static void write_figure(struct sink *sink, const struct figure *figure, const s
     if (!panels) return;
     smurf_sink_text(sink, figure->columns > 1 ? "<figure class=\"wide\" id=\"" : "<figure id=\"");
     smurf_sink_text(sink, figure->name);
-    smurf_sink_text(sink, "\">\n<h2>");
-    smurf_markup_text(sink, figure->title);
-    smurf_sink_text(sink, "</h2>\n<div class=\"panels");
+    smurf_markup_between(sink, "\">\n<h2>", figure->title, "</h2>\n<div class=\"panels");
     smurf_sink_text(sink, figure->columns > 2 ? " many\">\n" : figure->columns < 2 ? " one\">\n" : "\">\n");
     for (size_t i = 0; i < panels; i++) {
         struct svg svg;
@@ -151,9 +139,7 @@ static void write_figure(struct sink *sink, const struct figure *figure, const s
     smurf_sink_text(sink, "</div>\n<figcaption>");
     figure->finding(&finding, evaluation);
     if (finding.used) {
-        smurf_sink_text(sink, "<strong>");
-        smurf_markup_text(sink, finding.text);
-        smurf_sink_text(sink, "</strong>");
+        smurf_markup_between(sink, "<strong>", finding.text, "</strong>");
     }
     smurf_markup_text(sink, figure->caption);
     smurf_sink_text(sink, "</figcaption>\n</figure>\n");
@@ -161,9 +147,7 @@ static void write_figure(struct sink *sink, const struct figure *figure, const s
 
 void smurf_page_end(struct sink *sink, const char *more)
 {
-    smurf_sink_text(sink, "<footer>Written by smurf ");
-    smurf_markup_text(sink, smurf_version());
-    smurf_sink_text(sink, ".");
+    smurf_markup_between(sink, "<footer>Written by smurf ", smurf_version(), ".");
     smurf_sink_text(sink, more);
     smurf_sink_text(sink, "</footer>\n</main>\n</body>\n</html>\n");
 }

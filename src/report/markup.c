@@ -20,6 +20,13 @@ void smurf_markup_text(struct sink *sink, const char *text)
         }
 }
 
+void smurf_markup_between(struct sink *sink, const char *before, const char *text, const char *after)
+{
+    smurf_sink_text(sink, before);
+    smurf_markup_text(sink, text);
+    smurf_sink_text(sink, after);
+}
+
 void smurf_markup_number(struct sink *sink, double x)
 {
     long long hundredths = llround(x * 100);

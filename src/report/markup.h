@@ -6,6 +6,8 @@
 
 /* Any bytes, as text or as an attribute value in double quotes. */
 void smurf_markup_text(struct sink *sink, const char *text);
+/* The same between two pieces of markup: "<td>", text, "</td>". */
+void smurf_markup_between(struct sink *sink, const char *before, const char *text, const char *after);
 /* Two decimals, with a point in any locale. x is finite and below 1e12. */
 void smurf_markup_number(struct sink *sink, double x);
 /* "#0072b2" */

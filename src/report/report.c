@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "report/figure.h"
 #include "report/page.h"
+#include "report/readable.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -69,15 +70,31 @@ static smurf_status write_figures(const struct evaluation *evaluation, const cha
     return status;
 }
 
+smurf_status smurf_figures_check(smurf_error *err)
+{
+    struct png *png;
+    struct canvas *canvas;
+    if (!smurf_png_available()) return SMURF_OK; /* figures are SVG only */
+    smurf_status status = smurf_png_open(&png, &canvas, 1, 1, err);
+    if (!status) smurf_png_free(png);
+    return status;
+}
+
 smurf_status smurf_report_write(const struct evaluation *evaluation, const char *path, const char *figures,
                                 smurf_error *err)
 {
     struct sink sink;
-    smurf_status status = figures ? write_figures(evaluation, figures, err) : SMURF_OK;
+    smurf_status status = figures ? smurf_figures_check(err) : SMURF_OK;
+    struct evaluation *shown = smurf_evaluation_readable(evaluation);
+    if (!status && !shown) status = smurf_fail_memory(err);
+    if (!status && figures) status = write_figures(shown, figures, err);
     if (!status) status = smurf_sink_open(&sink, path, false, err);
-    if (status) return status;
-    smurf_page_write(&sink, evaluation, figures != NULL);
-    return smurf_sink_commit(&sink, err);
+    if (!status) {
+        smurf_page_write(&sink, shown, figures != NULL);
+        status = smurf_sink_commit(&sink, err);
+    }
+    free(shown);
+    return status;
 }
 
 smurf_status smurf_evaluation_report(const smurf_evaluation *evaluation, const char *path, const char *figures,

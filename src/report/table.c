@@ -65,9 +65,7 @@ static void write_interval(struct sink *sink, const struct row_values *row, size
     const smurf_metric *metric = metric_of(column);
     double low = smurf_metric_value(&row->low, metric), high = smurf_metric_value(&row->high, metric);
     if (!isfinite(low) || !isfinite(high)) return;
-    smurf_sink_text(sink, "<small>");
-    smurf_markup_text(sink, format(low, columns[column].format, true).text);
-    smurf_sink_text(sink, " … ");
+    smurf_markup_between(sink, "<small>", format(low, columns[column].format, true).text, " … ");
     smurf_markup_text(sink, format(high, columns[column].format, true).text);
     smurf_sink_text(sink, "</small>");
 }
@@ -79,9 +77,7 @@ static void write_cell(struct sink *sink, const struct evaluation *evaluation, e
     smurf_markup_text(sink, format(value_of(evaluation, row, column), columns[column].format, false).text);
     if (evaluation->bootstrap) write_interval(sink, values, column);
     if (columns[column].metric == METRIC_cs && isfinite(values->metrics.cs_floor)) {
-        smurf_sink_text(sink, "<small>floor ");
-        smurf_markup_text(sink, smurf_fixed(values->metrics.cs_floor, 2).text);
-        smurf_sink_text(sink, "</small>");
+        smurf_markup_between(sink, "<small>floor ", smurf_fixed(values->metrics.cs_floor, 2).text, "</small>");
     }
     smurf_sink_text(sink, "</td>");
 }
@@ -91,9 +87,7 @@ static void write_head(struct sink *sink, const struct evaluation *evaluation)
     smurf_sink_text(sink, "<thead><tr><th scope=\"col\">law</th>");
     for (size_t k = 0; k < COLUMNS; k++) {
         if (!is_shown(evaluation, k)) continue;
-        smurf_sink_text(sink, "<th scope=\"col\" title=\"");
-        smurf_markup_text(sink, metric_of(k)->about);
-        smurf_sink_text(sink, "\">");
+        smurf_markup_between(sink, "<th scope=\"col\" title=\"", metric_of(k)->about, "\">");
         smurf_markup_text(sink, metric_of(k)->head);
         smurf_sink_text(sink, "</th>");
     }
@@ -102,9 +96,8 @@ static void write_head(struct sink *sink, const struct evaluation *evaluation)
 
 static void write_row(struct sink *sink, const struct evaluation *evaluation, enum row row)
 {
-    smurf_sink_text(sink, row == ROW_MODEL ? "<tr class=\"model\"><th scope=\"row\">" : "<tr><th scope=\"row\">");
-    smurf_markup_text(sink, evaluation->row[row].name);
-    smurf_sink_text(sink, "</th>");
+    smurf_markup_between(sink, row == ROW_MODEL ? "<tr class=\"model\"><th scope=\"row\">" : "<tr><th scope=\"row\">",
+                         evaluation->row[row].name, "</th>");
     for (size_t k = 0; k < COLUMNS; k++)
         if (is_shown(evaluation, k)) write_cell(sink, evaluation, row, k);
     smurf_sink_text(sink, "</tr>\n");
@@ -115,9 +108,8 @@ static void write_markov(struct sink *sink, const struct evaluation *evaluation)
     if (!isfinite(evaluation->acc_markov) || evaluation->types < 2) return;
     smurf_sink_text(sink, "<tr><th scope=\"row\">most frequent successor</th>");
     for (size_t k = 0; k < COLUMNS; k++) {
-        smurf_sink_text(sink, "<td>");
-        smurf_markup_text(sink, columns[k].metric == METRIC_acc ? smurf_fixed(evaluation->acc_markov, 1).text : "–");
-        smurf_sink_text(sink, "</td>");
+        smurf_markup_between(
+            sink, "<td>", columns[k].metric == METRIC_acc ? smurf_fixed(evaluation->acc_markov, 1).text : "–", "</td>");
     }
     smurf_sink_text(sink, "</tr>\n");
 }
@@ -127,18 +119,15 @@ static void write_notes(struct sink *sink, const struct evaluation *evaluation)
     smurf_sink_text(sink, "<details class=\"notes\" open><summary>Columns</summary><dl>\n");
     for (size_t k = 0; k < COLUMNS; k++) {
         if (!is_shown(evaluation, k)) continue;
-        smurf_sink_text(sink, "<div><dt>");
-        smurf_markup_text(sink, metric_of(k)->head);
-        smurf_sink_text(sink, "</dt><dd>");
+        smurf_markup_between(sink, "<div><dt>", metric_of(k)->head, "</dt><dd>");
         smurf_markup_text(sink, metric_of(k)->about);
         smurf_sink_text(sink, "</dd></div>\n");
     }
     smurf_sink_text(sink,
                     "</dl><p>“floor” is the CS that the true law would have by chance on the same number of gaps.");
     if (evaluation->bootstrap) {
-        smurf_sink_text(sink, " Small print: 90% intervals from ");
-        smurf_markup_text(sink, smurf_count(evaluation->bootstrap).text);
-        smurf_sink_text(sink, " bootstrap resamples of whole sequences.");
+        smurf_markup_between(sink, " Small print: 90% intervals from ", smurf_count(evaluation->bootstrap).text,
+                             " bootstrap resamples of whole sequences.");
     }
     if (evaluation->unit[0]) {
         smurf_sink_text(sink, " Unit of time: ");
@@ -147,7 +136,7 @@ static void write_notes(struct sink *sink, const struct evaluation *evaluation)
     }
     if (isfinite(evaluation->mean_gap)) {
         smurf_sink_text(sink, " Mean gap of train: ");
-        smurf_markup_text(sink, smurf_significant(evaluation->mean_gap, 3).text);
+        smurf_markup_text(sink, smurf_duration(evaluation->mean_gap, evaluation->unit).text);
         smurf_sink_char(sink, '.');
     }
     smurf_sink_text(sink, "</p></details>\n");

@@ -94,6 +94,21 @@ struct label smurf_significant(double x, int digits)
     return label;
 }
 
+struct label smurf_duration(double gap, const char *unit)
+{
+    struct label label;
+    double size;
+    if (!isfinite(gap)) return (struct label){"–"};
+    if (smurf_duration_unit(gap, unit, &size)) {
+        smurf_duration_text(label.text, gap, unit);
+        return label;
+    }
+    label = smurf_significant(gap, 3);
+    if (*unit) append(&label, " ");
+    append(&label, unit);
+    return label;
+}
+
 void smurf_words_add(struct words *words, const char *format, ...)
 {
     va_list args;

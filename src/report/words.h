@@ -21,6 +21,8 @@ struct label smurf_count(size_t n);
 struct label smurf_fixed(double x, int places);
 /* With this many significant digits: "0.0123", "4,560", "1.23×10⁹"; "–" if not finite. */
 struct label smurf_significant(double x, int digits);
+/* A duration: "3.4 min"; "–" if not finite. With an unknown unit three digits, and the unit if there is one. */
+struct label smurf_duration(double gap, const char *unit);
 /* "10⁻³"; 1 for 0. */
 struct label smurf_power_of_ten(int exponent);
 

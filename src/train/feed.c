@@ -165,6 +165,8 @@ static void shuffle_batches(struct feed *f, struct random *random)
 void smurf_feed_shuffle(struct feed *f, uint64_t seed, uint64_t epoch)
 {
     size_t n = 0, bucket = 32 * f->batch;
+    f->seed = seed;
+    f->epoch = epoch;
     for (size_t i = 0; i < f->sequences; i++)
         if (f->target_offset[i + 1] > f->target_offset[i]) f->order[n++] = i;
     if (epoch == 0) return;
@@ -202,6 +204,19 @@ void smurf_feed_members(const struct feed *f, size_t index, size_t *first, size_
     *last = *first + f->batch < f->ordered ? *first + f->batch : f->ordered;
 }
 
+/* Hides the types of n events from number `from` on, each with probability f->mask: a function of seed, epoch and
+   event. */
+static void mask_types(const struct feed *f, size_t from, size_t n, uint32_t *type)
+{
+    const double limit = f->mask * 0x1p32;
+    uint32_t word[4];
+    for (size_t i = 0; i < n; i++) {
+        size_t event = from + i;
+        if (i == 0 || event % 4 == 0) smurf_philox(word, f->seed, 0x6d61736b00000000u + f->epoch, event / 4);
+        if (word[event % 4] < limit) type[i] = f->other;
+    }
+}
+
 struct batch smurf_feed_fill(const struct feed *f, size_t index, const struct feed_batch *room)
 {
     size_t first, last, rows = 0, targets = 0;
@@ -210,6 +225,7 @@ struct batch smurf_feed_fill(const struct feed *f, size_t index, const struct fe
         size_t s = f->order[i], from = f->offset[s], n = f->offset[s + 1] - from;
         room->offset[i - first] = rows;
         memcpy(room->type + rows, f->type + from, n * sizeof *room->type);
+        if (f->mask > 0 && f->epoch) mask_types(f, from, n, room->type + rows);
         memcpy(room->time + rows, f->time + from, n * sizeof *room->time);
         memcpy(room->gap + rows, f->gap + from, n * sizeof *room->gap);
         for (size_t t = f->target_offset[s]; t < f->target_offset[s + 1]; t++) {

@@ -20,6 +20,9 @@ struct feed {
     size_t batch;
     size_t *order; /* (sequences with targets) */
     size_t ordered;
+    double mask; /* share of the input types that are replaced by `other`; 0 by default */
+    uint32_t other;
+    uint64_t seed, epoch; /* of the order, and of the mask; epoch 0: no mask */
 };
 
 /* part: "train" or "dev", for messages. The data set may be freed afterwards. */

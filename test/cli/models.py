@@ -1,4 +1,5 @@
 """Small models for tests of the commands that use one, trained once a class."""
+import datetime
 import json
 import random
 import subprocess
@@ -20,6 +21,17 @@ def table(sequences, events=12, types=("a", "b"), seed=1, first=0.0, name="u%d")
             t += draw.expovariate(1) + 0.1
             lines.append("%s,%.6f,%s" % (name % s, t, draw.choice(types)))
     return "\n".join(lines) + "\n"
+
+
+def calendar(sequences, events=12, seed=1):
+    """The table above, an hour a unit of time, as dates."""
+    lines = table(sequences, events, ("login", "logout"), seed).splitlines()
+    start = datetime.datetime(2024, 1, 31)
+    out = [lines[0]]
+    for line in lines[1:]:
+        user, t, kind = line.split(",")
+        out.append("%s,%sZ,%s" % (user, (start + datetime.timedelta(hours=float(t))).isoformat(), kind))
+    return "\n".join(out) + "\n"
 
 
 class ModelCase(common.Case):

@@ -4,6 +4,8 @@ import io
 import json
 import os
 import re
+import resource
+import shutil
 import signal
 import subprocess
 import time
@@ -262,6 +264,30 @@ class Kept(CompareCase):
         self.smurf("train", "data", *settings, "--epochs", "2", "-o", "own.safetensors", "-q")
         self.assertEqual(self.content(model), self.content("own.safetensors"))
 
+    def test_sigma_is_chosen(self):
+        self.data(sequences=30, events=10)
+        given, chosen = (self.compare("--models", "default:objective=dsm" + sigma, "--epochs", "1", "-q", "--format", "json").out
+                         for sigma in [":sigma=0.05", ":sigma=auto"])
+        self.assertNotEqual(json.loads(given)["rows"][0]["mean"]["cs"], json.loads(chosen)["rows"][0]["mean"]["cs"])
+
+    def test_killed_worker_is_told(self):
+        self.data()
+        run = subprocess.Popen([common.SMURF, "compare", "data", *SMALL, "--models", "default", "--epochs", "100000", "--threads", "1"],
+                               cwd=self.folder, env=common.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            worker = ""
+            while not worker and run.poll() is None:
+                with open(f"/proc/{run.pid}/task/{run.pid}/children") as f:
+                    worker = f.read()
+            os.kill(int(worker), signal.SIGKILL)
+            out, err = run.communicate(timeout=common.TIMEOUT)
+        finally:
+            run.kill()
+            run.wait()
+        self.assertEqual((run.returncode, out), (1, ""))
+        self.assertIn("smurf: default seed 1 was killed by signal 9\n", err)
+        self.assertIn("naive laws  done in ", err)
+
     def test_broken_result_is_made_again(self):
         self.data()
         args = ["--models", "default", "--epochs", "1", "-q"]
@@ -290,20 +316,43 @@ class Refused(CompareCase):
         self.refuse("compare", "data", "--steps", "5", says="--sampler", status=2)
         self.refuse("compare", "data", "--sampler", "langevin", "--steps", "0", says="--steps", status=2)
         self.refuse("compare", "data", "--process", "hawkes", "--window", "5", says="--window", status=2)
+        self.refuse("compare", "data", "--sampler", "langevin", "--recalibrate", "on", says="--recalibrate on needs --sampler exact",
+                    status=2)
+        self.refuse("compare", "data", *["--set", "width=8"] * 65, says="--set may be given at most 64 times", status=2)
 
     def test_data(self):
         self.data()
         self.refuse("compare", "nowhere", says="nowhere")
-        self.refuse("compare", "data", "--process", "nope", says="no process 'nope'", status=2)
+        self.refuse("compare", "data", "--process", "nope", says="unknown process 'nope'", status=2)
+        self.refuse("compare", "data", "--runs", "nowhere/runs", says="cannot create the folder 'nowhere/runs': No such file")
+        os.remove(self.path("data/dev.jsonl"))
+        self.refuse("compare", "data", "--sampler", "langevin", says="there is no dev part: give a number with --steps")
         os.remove(self.path("data/test.jsonl"))
         self.refuse("compare", "data", says="no test part")
+
+    def test_places_that_cannot_be_written(self):
+        self.data(sequences=20, events=8)
+        args = ["compare", "data", "--models", "marginal"]
+        self.smurf(*args, "-q")
+        self.refuse(*args, "--report", "nowhere/page.html", "-o", "/dev/null", "-q", says="nowhere/page.html")
+        [result] = self.files(".json")
+        cell = os.path.dirname(result)
+        shutil.rmtree(self.path(cell))
+        self.write(cell, "")
+        self.refuse(*args, says=f"naive laws: cannot write '{cell}/lock': Not a directory")
+
+    def test_no_process_can_be_started(self):
+        self.smurf("simulate", "hawkes", "-n", "20", "--events", "8", "-o", "a.csv", "-q")
+        os.mkdir(self.path("runs"))
+        self.refuse("compare", "a.csv", "--models", "marginal", "--runs", "runs", says="cannot start a process: Too many open files",
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4)))
 
     def test_a_cell_that_fails_leaves_the_others(self):
         self.data()
         r = self.run_smurf("compare", "data", *SMALL, "--models", "default:scale=log,default:scale=mean", "--epochs", "1", "-q", "--set",
                            "sampler-steps=2", "--sampler", "mirror", "--draws", "2")
         self.assertEqual((r.status, r.out), (1, ""))
-        self.assertRegex(r.err, r"^smurf: default:scale=log seed 1: mirror Langevin.*\n$")
+        self.assertRegex(r.err, r"^smurf: default:scale=log seed 1: mirror works on ln gap.*\n$")
         self.assertEqual([f.split("/")[1].split("-")[0] for f in self.files(".json")], ["default_scale_mean", "naive"])
 
 

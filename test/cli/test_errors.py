@@ -208,19 +208,22 @@ class Files(Case):
         os.chmod(command, 0o755)
         path = self.write("a.jsonl", GOOD)
         os.chmod(path, 0)
+        os.mkdir(self.path("counts"))
+        os.chmod(self.path("counts"), 0o777)
+        env = common.environment(GCOV_PREFIX=self.path("counts"))  # for a build that counts coverage
         try:
-            probe = subprocess.run([command, "--version"], capture_output=True, env=common.environment(), **who)
+            probe = subprocess.run([command, "--version"], capture_output=True, env=env, **who)
         except OSError as e:
             self.skipTest(f"cannot run as another user: {e}")
         if probe.returncode:
             self.skipTest("the command does not run as another user here")
-        done = subprocess.run([command, "info", path], capture_output=True, text=True, env=common.environment(), **who)
+        done = subprocess.run([command, "info", path], capture_output=True, text=True, env=env, **who)
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertEqual(done.stderr, f"smurf: cannot open '{path}': permission denied\n")
         if who:  # a folder where nothing may be written
             os.chmod(path, 0o644)
             done = subprocess.run([command, "convert", path, self.path("out.csv")], capture_output=True, text=True,
-                                  env=common.environment(), **who)
+                                  env=env, **who)
             self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
             self.assertIn("permission denied", done.stderr)
             self.assertNotIn("out.csv", "".join(self.listing()))

@@ -229,9 +229,13 @@ class Laws(EvalCase):
 class Refusals(EvalCase):
     def test_types(self):
         self.write("t.jsonl", '{"time_since_start":[1,2,3],"type_event":[0,7,1]}\n')
-        self.refuse("eval", self.at("m.safetensors"), "t.jsonl", says=["t.jsonl", "type 7", "0 to 2"])
+        out = self.run_smurf("eval", self.at("m.safetensors"), "t.jsonl", "--json")
+        self.assertEqual((out.status, json.loads(out.out)["n"]), (0, 2))
+        self.assertRegex(out.err, "t.jsonl: 1 event is of a type that the model does not know, 7: ")
         self.write("w.csv", "time,type\n1,x\n2,y\n")
-        self.refuse("eval", self.at("m.safetensors"), "w.csv", says=["words", "numbers"])
+        out = self.run_smurf("eval", self.at("m.safetensors"), "w.csv", "--json")
+        self.assertEqual((out.status, json.loads(out.out)["acc"]), (0, None))
+        self.assertRegex(out.err, "w.csv: 2 events are of a type that the model does not know, such as 'x': ")
 
     def test_nothing_to_score(self):
         self.write("e.csv", "")
@@ -290,7 +294,10 @@ class Report(EvalCase):
     def test_png_needs_cairo(self):
         self.write("cairo/libcairo.so.2", "")
         arguments, env = self.report_with_cairo("--figures", "f")
-        self.refuse(*arguments, env=env, says=r"PNG figures need libcairo2: install it, or leave out --figures \(.*libcairo\.so\.2")
+        says = r"PNG figures need libcairo2: install it, or leave out --figures \(.*libcairo\.so\.2"
+        self.refuse(*arguments, env=env, says=says)
+        self.assertFalse(os.path.exists(self.path("f")))
+        self.refuse("report", "absent.safetensors", self.at("demo"), "--figures", "f", env=env, says=says)  # before any work
         arguments, env = self.report_with_cairo()
         self.smurf(*arguments, env=env)
 

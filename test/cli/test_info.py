@@ -66,6 +66,15 @@ class Numbers(Case):
         for name in ["a.csv", "long.csv"]:
             self.assertLessEqual(max(map(len, self.smurf("info", name).out.splitlines())), 80)
 
+    def test_a_part_of_the_sequences_and_types(self):
+        self.write("a.jsonl", '{"time_since_start": [1, 2], "type_event": [0, 1], "observation_end": 5}\n'
+                              '{"time_since_start": %s, "type_event": %s}\n' % (list(range(40)), list(range(40))))
+        out = self.smurf("info", "a.jsonl").out
+        self.assertRegex(out, "known for 1 of 2 sequences")
+        shown = len(re.findall(r"(?m)^ +\d+ +[12] +[0-9.]+%", out))
+        [(types, events)] = re.findall(r"and (\d+) more with (\d+) events", out)
+        self.assertEqual((shown + int(types), 2 + shown + int(events)), (40, 42))
+
     def test_one_named_type_is_named(self):
         self.write("b.csv", "time,type\n1,login\n2,login\n5,login\n")
         self.assertRegex(self.smurf("info", "b.csv").out, r"login +3 +100\.0%")

@@ -2,6 +2,8 @@
 the whole.
 """
 import json
+import os
+import subprocess
 import unittest
 
 import common
@@ -43,6 +45,20 @@ class OneLog(common.Case):
             self.assertEqual((json.loads(r.out)["part"], json.loads(r.out)["n"]), ("test", n), more)
             self.assertEqual(r.out, self.smurf("eval", "model.safetensors", log, "--json", *more, quiet=False).out)
 
+    def test_a_log_that_has_grown(self):
+        """New events belong to test: training has not seen them."""
+        whole = self.content(self.log(400)).decode().splitlines(keepends=True)
+        for shift in 0, 1700000000.5:
+            rows = [row.split(",") for row in whole[1:]]
+            rows = ["%s,%r,%s\n" % (a, float(t) + shift, k) for a, t, k, _ in rows]
+            self.write("log.csv", "sequence,time,type\n" + "".join(rows[:300]))
+            self.train("log.csv", "--epochs", "1", "--width", "8", "--inner", "8", "--heads", "2", "--head-width", "4")
+            for n, test in (300, 30), (400, 130):
+                self.write("log.csv", "sequence,time,type\n" + "".join(rows[:n]))
+                r = self.smurf("eval", "model.safetensors", "log.csv", "--json", quiet=False)
+                self.assertIn("splitting it 8:1:1 as in training", r.err)
+                self.assertEqual(json.loads(r.out)["n"], test)
+
     def forecasts(self, *args):
         """(last time, median, upper end, probability of the first type) of each forecast."""
         lines = self.smurf("predict", "model.safetensors", *args, "--format", "jsonl", quiet=False).lines
@@ -69,6 +85,23 @@ class OneLog(common.Case):
             self.assertEqual((e["part"], e["n"], w["n"]), ("test", 90, 90))
             for key in "crps", "il", "log_likelihood", "type_loss":
                 self.assertAlmostEqual(e[key], w[key], delta=1e-4 * abs(e[key]), msg=(more, key))
+
+    def peak(self, *args):
+        """Most memory of a run, in bytes."""
+        run = subprocess.Popen([common.SMURF, *args], cwd=self.folder, env=common.environment(), stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(run.pid, 0)
+        run.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(run.returncode, 0)
+        return 1024 * usage.ru_maxrss
+
+    def test_memory_of_a_long_log(self):
+        small = ("--epochs", "1", "--width", "16", "--inner", "16", "--heads", "2", "--head-width", "8")
+        self.train(self.log(2000), *small)
+        short, long = self.log(3000, "short.csv"), self.log(23000, "long.csv")
+        more = self.peak("eval", "model.safetensors", long, "--threads", "1") - self.peak("eval", "model.safetensors", short,
+                                                                                         "--threads", "1")
+        self.assertLess(more / 20000, 1000)  # of which most are results; keeping activations takes several times as much
 
     def test_too_short(self):
         log = self.log(5)

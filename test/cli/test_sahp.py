@@ -53,7 +53,7 @@ class Sahp(Case):
 
     def test_other_scales_are_refused(self):
         self.train("m")
-        self.refuse("train", "data", "-o", "n", "--preset", "sahp", "--scale", "log", status=2, says="mean time")
+        self.refuse("train", "data", "-o", "n", "--preset", "sahp", "--scale", "log", status=2, says="needs scale mean")
 
 
 if __name__ == "__main__":

@@ -21,6 +21,13 @@ class SampleCase(ModelCase):
 
 
 class Futures(SampleCase):
+    def test_empty_sequences_are_skipped(self):
+        self.write("a.jsonl", '{"time_since_start": [], "type_event": [], "type_names": ["a", "b"]}\n'
+                              '{"time_since_start": [1, 2], "type_event": [0, 1]}\n')
+        r = self.smurf("sample", self.at("words.safetensors"), "a.jsonl", "--events", "1", "--paths", "5", "--format", "jsonl", quiet=False)
+        self.assertIn("sequence 0 is empty and is skipped", r.err)
+        self.assertEqual({json.loads(line)["sequence"] for line in r.lines}, {"1"})
+
     def test_quantiles_and_counts(self):
         lines = self.sample("--until", "10", "--paths", "60", "--quantiles", "0.1,0.5,0.9")
         self.assertEqual({x["sequence"] for x in lines}, {"u0", "u1", "u2"})
@@ -127,9 +134,13 @@ class Refusals(SampleCase):
 
     def test_files(self):
         self.refuse("sample", "nope.safetensors", self.at("words"), says="nope")
-        self.refuse("sample", self.at("m.safetensors"), self.at("words"), says="words")
+
+    def test_unknown_types(self):
+        """They are told, and the model uses their times."""
         self.write("t.csv", "user,time,type\nu,1,a\nu,2,zebra\n")
-        self.refuse("sample", self.at("words.safetensors"), "t.csv", says="'zebra'")
+        for model, data, name in ("m", self.at("words"), "words"), ("words", "t.csv", "'zebra'"):
+            r = self.smurf("sample", self.at(f"{model}.safetensors"), data, "--paths", "2", "--events", "1", quiet=False)
+            self.assertRegex(r.err, f"{name}.*does not know|does not know.*{name}")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ SOON = 2
 class SignalCase(Case):
     def start(self, *args, **more):
         pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        run = subprocess.Popen([common.SMURF, *args], cwd=self.folder, env=common.environment(), **{**pipes, **more})
+        run = subprocess.Popen([common.SMURF, *args], cwd=self.folder, **{"env": common.environment(), **pipes, **more})
         self.addCleanup(run.wait)
         self.addCleanup(run.kill)
         for pipe in [run.stdin, run.stdout, run.stderr]:
@@ -126,6 +126,24 @@ class Stops(SignalCase):
         run.send_signal(signal.SIGHUP)
         out, err = run.communicate(timeout=common.TIMEOUT)
         self.assertEqual((run.returncode, err, out.count(b"\n")), (0, b"", 1000))
+
+
+class Waiting(SignalCase):
+    def test_threads_spin_briefly(self):
+        """The command sets how long waiting threads spin, unless the user does."""
+        model = self.model()
+        env = {name: value for name, value in common.environment().items() if name != "OMP_WAIT_POLICY"}
+        for given, expected in [({}, "1000"), ({"GOMP_SPINCOUNT": "7"}, "7"), ({"OMP_WAIT_POLICY": "active"}, None)]:
+            run = self.start("predict", model, "-", stdin=subprocess.PIPE, env={**env, **given})
+            self.wait_for(lambda: self.environment_of(run).get("GOMP_SPINCOUNT") == expected, run)
+            self.assertEqual(self.environment_of(run).get("GOMP_SPINCOUNT"), expected)
+            with open(f"/proc/{run.pid}/comm") as name:
+                self.assertEqual(name.read(), "smurf\n")
+
+    def environment_of(self, run):
+        with open(f"/proc/{run.pid}/environ", "rb") as f:
+            pairs = [pair.split(b"=", 1) for pair in f.read().split(b"\0") if b"=" in pair]
+        return {name.decode(): value.decode() for name, value in pairs}
 
 
 if __name__ == "__main__":

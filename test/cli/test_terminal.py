@@ -43,6 +43,21 @@ class Terminal(Case):
     def test_quiet_draws_nothing(self):
         self.assertEqual(self.on_terminal("simulate", "hawkes", "-n", "2000", "-o", "out.csv", "-q"), "")
 
+    def test_info_fits(self):
+        self.write("a.csv", "time,type\n" + "".join("2024-01-%02dT%02d:%02d:07.25Z,a name that is long %d\n" %
+                                                    (1 + i // 24, i % 24, i * i % 60, i % 9) for i in range(700)))
+        for columns in 70, 80, 120:
+            text = self.on_terminal("info", "a.csv", columns=columns)
+            self.assertIn("median", text)
+            self.assertLessEqual(max(map(len, text.replace("\r", "").split("\n"))), columns, text)
+
+    def test_info_uses_the_width(self):
+        self.smurf("simulate", "hawkes", "-n", "30", "--events", "12", "-o", "a.csv", "-q")
+        narrow, usual, wide = (self.on_terminal("info", "a.csv", columns=n) for n in [50, 80, 100])
+        self.assertEqual(narrow, usual)
+        self.assertLessEqual(max(map(len, usual.splitlines())), 80)
+        self.assertTrue(80 < max(map(len, wide.splitlines())) <= 100)
+
     def test_compare_shows_its_cells(self):
         self.smurf("simulate", "hawkes", "-n", "30", "--events", "12", "-o", "demo/", "-q")
         text = self.on_terminal("compare", "demo/", "--models", "default", "--seeds", "1", "--epochs", "1")

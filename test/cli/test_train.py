@@ -269,6 +269,7 @@ class Refusals(TrainCase):
             (["--objective", "mle", "--head", "score"], "mle needs an intensity"),
             (["--objective", "dsm", "--noise", "multiplicative"], "multiplicative noise needs"),
             (["--preset", "paper-taxi"], "unknown preset 'paper-taxi'"),
+            (["--preset", "thp", "--objective", "dsm"], "model thp has its own loss: omit objective dsm"),
             (["--colour", "red"], "colour"),
             (["-o", "-"], "standard output"),
             (["-o", "data"], "--output would overwrite 'data/"),
