@@ -137,7 +137,7 @@ class Overdue(ModelCase):
 
     def test_stops(self):
         """While it forecasts a sequence that takes long."""
-        self.write("long.csv", "time,type\n" + "".join("%d,%s\n" % (i, "ab"[i % 2]) for i in range(400000)))
+        self.write("long.csv", "user,time,type\n" + "".join("u,%d,%s\n" % (i, "ab"[i % 2]) for i in range(400000)))
         run = subprocess.Popen([common.SMURF, "overdue", self.at("words.safetensors"), "long.csv", "--threads", "1"], cwd=self.folder,
                                env=common.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         time.sleep(1)

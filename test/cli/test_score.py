@@ -163,7 +163,7 @@ class Score(ModelCase):
         run.stderr.close()
 
     def test_stops(self):
-        self.write("long.csv", "time,type\n" + "".join("%d,%s\n" % (i * i % 97 + 97 * i, "ab"[i % 2]) for i in range(100000)))
+        self.write("long.csv", "user,time,type\n" + "".join("u,%d,%s\n" % (i * i % 97 + 97 * i, "ab"[i % 2]) for i in range(100000)))
         run = subprocess.Popen([common.SMURF, "score", self.at("words.safetensors"), "long.csv", "--threads", "1"], cwd=self.folder,
                                env=common.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         time.sleep(1)
