@@ -367,6 +367,17 @@ class Content(Described):
         text = table(ROWS, names[-3:] + names[:-3], cells=lambda w, c, a, n: (w, c, a) + ("",) * 1500)
         self.check(text, "when", "case", "activity")
 
+    def test_the_middle_of_a_large_file_counts(self):
+        """Its first 2 MB, all on the first twelve days of months, could be read both ways, the rest could not."""
+        start, row = datetime.datetime(2015, 1, 1), "%s,%s," + "x" * 90 + "\n"
+        text = ["when,status,note\n"]
+        for i in range(90000):
+            now = start + datetime.timedelta(seconds=30 * i if i < 30000 else 30 * i + 86400 * 10)
+            text.append(row % (now.strftime("%d/%m/%Y %H:%M:%S"), "ab"[i % 2]))
+        s = self.check("".join(text), "when", None, "status", events=90000, sequences=1, types=2, first=None)
+        self.assertEqual((s["time_format"][:8], s["earliest"][:10]), ("%d/%m/%Y", "2015-01-01"))
+        self.assertNotIn("could be", s["text"])
+
     def test_info_shows_the_sentence(self):
         self.write("x.csv", table(ROWS, form="us"))
         self.assertRegex(self.smurf("info", "x.csv").out, r"\n  columns    time 'when' \(1/20/2015 08:30:15, month first\),")
