@@ -38,6 +38,8 @@ COMMANDS = {
     "info-json": ["info", "a.jsonl", "--json"],
     "info-rare": ["info", "rare.csv"],
     "info-zone": ["info", "zone.csv", "--timezone", "Europe/Berlin"],
+    "info-found": ["info", "found.csv"],
+    "info-objects": ["info", "objects.jsonl", "--json"],
     "convert-csv": ["convert", "a.jsonl", "made.csv.gz"],
     "convert-pickle": ["convert", "data", "made", "--to", "pickle"],
     "convert-rmtpp": ["convert", "time-a.txt", "time-made.txt"],
@@ -92,6 +94,12 @@ def prepare_data(folder):
         f.write("time,type\n" + "".join("%d,t%d\n" % (i, i % 1010) for i in range(1010 * 4 + 1000)))
     with open(os.path.join(folder, "zone.csv"), "w") as f:
         f.write("when,what\n31/03/2024 01:30,a\n31/03/2024 03:00,b\n27/10/2024 02:30,a\n")
+    with open(os.path.join(folder, "found.csv"), "w", encoding="latin1") as f:
+        f.write("".join("%d Jan 2015;10:%02d:00;\"desk é %d\";%s\n" % (30 - i // 3, i, i % 3, ["", "open", "close"][i % 3])
+                        for i in range(30)))
+    with open(os.path.join(folder, "objects.jsonl"), "w") as f:
+        f.write("".join('{"Date":"2015-01-%02d","Time":"10:00","userId":%d,"action":"%s"}\n' % (1 + i, i % 3, "ab"[i % 2])
+                        for i in range(30)))
     with open(os.path.join(folder, "unknown.csv"), "w") as f:
         f.write("time,type\n1,a\n2,new\n3,b\n4,newer\n")
     with open(os.path.join(folder, "log.csv"), "w") as f:

@@ -17,7 +17,7 @@ struct sample {
     const struct log_syntax *log;
     size_t columns;      /* rows with another number of fields are skipped; 0: none are */
     struct field *first; /* (columns) a row before the others; NULL: none */
-    const char *middle;  /* further rows from the middle of the file; the first and last line may be cut off */
+    char *middle; /* owned: rows from the middle of the file; the first and last line may be cut off */
     size_t middle_n;
 };
 
@@ -70,13 +70,15 @@ static smurf_status count_fields(void *to, const struct field *cell, size_t n, s
     return SMURF_OK;
 }
 
-static size_t fields_in(const char *p, const char *end, char delimiter)
+/* Fields of the line; 0 if it cannot be split so. */
+static smurf_status count_in(const char *p, const char *end, char delimiter, size_t *count, smurf_error *err)
 {
-    struct csv_scan scan = {.delimiter = delimiter};
-    size_t count = 0;
-    if (smurf_csv_split(&scan, p, end, &count)) count = 0;
+    struct source source = {.name = ""};
+    struct csv_scan scan = {.source = &source, .delimiter = delimiter};
+    smurf_status status = smurf_csv_split(&scan, p, end, count);
     smurf_csv_release(&scan);
-    return count;
+    if (status) *count = 0;
+    return status == SMURF_ERROR_MEMORY ? smurf_fail_memory(err) : SMURF_OK;
 }
 
 /* The first delimiter that splits all of the first rows alike; otherwise the first one in the first line. */
@@ -88,9 +90,10 @@ static smurf_status guess_delimiter(struct sample *s, const char *p, const char 
     for (size_t i = 0; i < sizeof candidate; i++) {
         if (!memchr(p, candidate[i], (size_t)(end - p))) continue;
         if (!*out && candidate[i] != ' ') *out = candidate[i];
-        struct counts counts = {.expected = fields_in(p, end, candidate[i])};
+        struct counts counts = {0};
         s->delimiter = candidate[i];
-        smurf_status status = each_record(s, s->begin, s->end, s->whole, ROWS, count_fields, &counts, err);
+        smurf_status status = count_in(p, end, candidate[i], &counts.expected, err);
+        if (!status) status = each_record(s, s->begin, s->end, s->whole, ROWS, count_fields, &counts, err);
         if (status) return status;
         if (counts.expected > 1 && counts.rows && 10 * counts.right >= 9 * counts.rows) {
             *out = candidate[i];
@@ -270,13 +273,26 @@ static smurf_status read_first_line(struct csv *csv, struct sample *sample, bool
                                  "lines end in a carriage return alone (convert them to line feeds)");
     *sample = (struct sample){.begin = source->p, .end = stream ? source->p : source->end, .whole = source->eof};
     const smurf_reading *as = csv->config->as;
-    if (stream && as && as->delimiter && !csv->scan.delimiter) csv->scan.delimiter = as->delimiter[0];
+    if (stream && as && as->delimiter && !csv->scan.delimiter &&
+        memchr(*begin, as->delimiter[0], (size_t)(end - *begin)))
+        csv->scan.delimiter = as->delimiter[0];
     if (!csv->scan.delimiter) csv->scan.log = smurf_log_syntax(*begin, stream ? end : source->end, source->eof);
     sample->log = csv->scan.log;
     if (csv->scan.log) csv->format = csv->scan.log->name;
     if (!csv->scan.delimiter && !csv->scan.log)
         status = guess_delimiter(sample, *begin, end, &csv->scan.delimiter, csv->scan.err);
     return status ? status : first_line(csv, *begin, end, first);
+}
+
+/* Large files: a piece from the middle too, for what the first rows leave open. */
+static smurf_status look_inside(struct sample *sample, const struct source *source, smurf_error *err)
+{
+    enum { PIECE = SNIFF_BYTES / 8 };
+    if (source->eof || !smurf_source_can_look(source, 4 * (uint64_t)SNIFF_BYTES)) return SMURF_OK;
+    if (!(sample->middle = malloc(PIECE + SOURCE_PAD))) return smurf_fail_memory(err);
+    sample->middle_n = smurf_source_middle(source, sample->middle, PIECE);
+    memset(sample->middle + sample->middle_n, 0, SOURCE_PAD);
+    return SMURF_OK;
 }
 
 smurf_status smurf_csv_open(struct csv *csv, struct source *source, struct builder *builder,
@@ -292,8 +308,10 @@ smurf_status smurf_csv_open(struct csv *csv, struct source *source, struct build
     smurf_status status = skip_byte_order_mark(source, err);
     if (!status && builder) status = smurf_source_fill(source, SNIFF_BYTES, err);
     if (!status) status = read_first_line(csv, &sample, !builder, &first, &begin);
+    if (!status && builder) status = look_inside(&sample, source, err);
     if (!status) status = look(csv, &sample, first, &sniff, builder, &choice);
     smurf_sniff_release(&sniff);
+    free(sample.middle);
     if (!status) status = smurf_table_open(&csv->table, &choice, config, !builder, err);
     if (!status && builder)
         status = smurf_table_describe(&csv->table, builder, csv->name, csv->format,

@@ -11,6 +11,7 @@
  */
 #include "data/columns.h"
 #include "data/json.h"
+#include "data/json_events.h"
 #include "data/json_plain.h"
 #include "data/json_scan.h"
 #include "data/rows.h"
@@ -33,6 +34,7 @@ struct reader {
     struct builder *builder;
     const smurf_read_config *config;
     struct rows rows;
+    struct json_events events; /* what fields of single events mean */
     int calendar;
     size_t arrays; /* arrays of events seen, to number their sequences */
     bool has_sequences, has_rows;
@@ -434,15 +436,46 @@ static void push_window(struct reader *r)
                                    before > 0 ? (size_t)before : 0, r->json.err));
 }
 
-static void push_row(struct reader *r, const struct member *time)
+static struct field value_of(const void *context, const char *key)
 {
-    if (r->has_sequences) {
-        smurf_json_fail(&r->json, "an object with a single event among objects with arrays (use one kind in a file)");
-        return;
-    }
-    const struct member *sequence = role_member(r, COLUMN_SEQUENCE), *type = role_member(r, COLUMN_TYPE);
+    const struct member *m = find_member(context, key);
+    if (!m || strcmp(text_of(context, m), "null") == 0) return (struct field){"", 0};
+    return (struct field){text_of(context, m), m->text_n};
+}
+
+/* Starts an event; false if sequences came before. */
+static bool begin_row(struct reader *r)
+{
+    if (r->has_sequences)
+        return smurf_json_fail(&r->json,
+                               "an object with a single event among objects with arrays (use one kind in a file)");
     if (!r->rows.builder) smurf_rows_init(&r->rows, r->builder, true);
     r->has_rows = true;
+    read_declared(r);
+    return !r->json.status;
+}
+
+/* An event whose fields are known. */
+static void push_event(struct reader *r)
+{
+    char number[24];
+    struct table *t = &r->events.table;
+    if (!begin_row(r)) return;
+    snprintf(number, sizeof number, "%zu", r->arrays);
+    r->rows_named = r->rows_named || r->events.key[COLUMN_SEQUENCE];
+    smurf_status status = smurf_json_events_push(&r->events, &r->rows, value_of, r, number, r->json.err);
+    r->calendar = t->calendar;
+    if (!status) return;
+    struct field time = value_of(r, r->events.part[0]);
+    status = smurf_json_blame(&r->json, status);
+    r->json.status = smurf_table_pardon(t, status, time.text, time.n, r->json.err);
+}
+
+/* An event whose fields have the usual names. */
+static void push_row(struct reader *r, const struct member *time)
+{
+    if (!begin_row(r)) return;
+    const struct member *sequence = role_member(r, COLUMN_SEQUENCE), *type = role_member(r, COLUMN_TYPE);
     char number[24];
     const char *name = number;
     size_t name_n = 0;
@@ -456,7 +489,6 @@ static void push_row(struct reader *r, const struct member *time)
         return;
     }
     struct decimal d;
-    read_declared(r);
     if (!check(r, smurf_column_time(&d, text_of(r, time), time->text_n, &r->calendar, r->json.err))) return;
     if (check(r, smurf_rows_push(&r->rows, name, name_n, &d, type ? text_of(r, type) : "0", type ? type->text_n : 1,
                                  r->json.err)))
@@ -545,6 +577,10 @@ static void read_object(struct reader *r, bool top)
         return;
     }
     bool sequence = r->has[ARRAY_TIMES] || r->has[ARRAY_SINCE_LAST];
+    if (!sequence && r->events.known && (r->events.sniffed || find_member(r, r->events.part[0]))) {
+        push_event(r);
+        return;
+    }
     const struct member *time = sequence ? NULL : role_member(r, COLUMN_TIME);
     if (time)
         push_row(r, time);
@@ -625,8 +661,15 @@ static void remark_disagreement(struct reader *r)
                                       r->disagree, r->disagree_sequences, r->disagree_line));
 }
 
+/* Arrays of sequences, and lists of them. */
+static bool is_no_event(const void *context, const char *key, size_t n)
+{
+    return array_role(context, key, n) != ARRAY_NONE || is_shelf(context, key);
+}
+
 static void release(struct reader *r)
 {
+    smurf_json_events_release(&r->events);
     smurf_rows_release(&r->rows);
     free(r->member);
     free(r->since_last);
@@ -638,8 +681,14 @@ static smurf_status read_json(struct source *source, struct builder *builder, co
 {
     struct reader r = {
         .json = {.source = source, .err = err, .lines = true}, .builder = builder, .config = config, .calendar = -1};
+    smurf_error own = {0};
+    if (!err) r.json.err = err = &own;
     skip_byte_order_mark(&r);
+    if (!r.json.status)
+        r.json.status = smurf_json_events_sniff(&r.events, source, config, builder, is_no_event, &r, err);
     for (char c; (c = smurf_json_peek(&r.json)) && !r.json.status;) read_value(&r, c);
+    if (!r.json.status && r.events.known)
+        r.json.status = smurf_table_finish(&r.events.table, builder, source->name, err);
     finish_rows(&r);
     if (!r.json.status && builder->sequences == 0) fail_empty(&r);
     remark_disagreement(&r);
@@ -656,7 +705,8 @@ static smurf_status open_stream(void **state, struct source *source, const smurf
     *r = (struct reader){
         .json = {.source = source, .err = err, .lines = true, .at_once = true}, .config = config, .calendar = -1};
     skip_byte_order_mark(r);
-    smurf_status status = r->json.status;
+    smurf_status status = r->json.status ? r->json.status : smurf_json_events_as(&r->events, config, err);
+    if (status) release(r);
     if (status) free(r);
     return status;
 }

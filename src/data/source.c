@@ -189,6 +189,22 @@ smurf_status smurf_source_fill(struct source *source, size_t want, smurf_error *
     return status;
 }
 
+bool smurf_source_can_look(const struct source *source, uint64_t least)
+{
+    struct stat about;
+    const struct source_input *in = source->input;
+    return in->fd >= 0 && !in->gzip && fstat(in->fd, &about) == 0 && S_ISREG(about.st_mode) &&
+           (uint64_t)about.st_size >= least;
+}
+
+size_t smurf_source_middle(const struct source *source, void *out, size_t n)
+{
+    struct stat about;
+    if (fstat(source->input->fd, &about) != 0) return 0;
+    ssize_t got = pread(source->input->fd, out, n, about.st_size / 2);
+    return got > 0 ? (size_t)got : 0;
+}
+
 uint64_t smurf_source_offset(const struct source *source)
 {
     return source->before + (uint64_t)(source->p - source->window);

@@ -367,6 +367,17 @@ class Content(Described):
         text = table(ROWS, names[-3:] + names[:-3], cells=lambda w, c, a, n: (w, c, a) + ("",) * 1500)
         self.check(text, "when", "case", "activity")
 
+    def test_the_middle_of_a_large_file_counts(self):
+        """Its first 2 MB, all on the first twelve days of months, could be read both ways, the rest could not."""
+        start, row = datetime.datetime(2015, 1, 1), "%s,%s," + "x" * 90 + "\n"
+        text = ["when,status,note\n"]
+        for i in range(90000):
+            now = start + datetime.timedelta(seconds=30 * i if i < 30000 else 30 * i + 86400 * 10)
+            text.append(row % (now.strftime("%d/%m/%Y %H:%M:%S"), "ab"[i % 2]))
+        s = self.check("".join(text), "when", None, "status", events=90000, sequences=1, types=2, first=None)
+        self.assertEqual((s["time_format"][:8], s["earliest"][:10]), ("%d/%m/%Y", "2015-01-01"))
+        self.assertNotIn("could be", s["text"])
+
     def test_info_shows_the_sentence(self):
         self.write("x.csv", table(ROWS, form="us"))
         self.assertRegex(self.smurf("info", "x.csv").out, r"\n  columns    time 'when' \(1/20/2015 08:30:15, month first\),")
@@ -376,6 +387,31 @@ class Content(Described):
 
     def test_nothing_but_empty_types(self):
         self.refused("time,type\n1,\n2,\n3,\n", ["every row"], "--type", "type")
+
+
+class Objects(Described):
+    """JSON with one object per event is a table, too."""
+
+    def objects(self, rows, names, form="us", **more):
+        return [dict(zip(names, (TIMES[form][0](w), c, a, n)), **more) for w, c, a, n in rows]
+
+    def test_fields(self):
+        for names in NAMES[:8]:
+            found = self.objects(ROWS, names + ("remark",), nested={"a": [1]}, tags=["x"])
+            self.check("".join(json.dumps(o) + "\n" for o in found), *names, name="x.jsonl")
+            self.check(json.dumps(found), *names, name="x.json")
+
+    def test_order_and_missing_fields(self):
+        found = self.objects(ROWS[::-1], ("opened", "userId", "action", "remark"))
+        del found[5]["action"]
+        found[7]["action"] = None
+        s = self.check("".join(json.dumps(o) + "\n" for o in found), "opened", "userId", "action", name="x.jsonl", events=58)
+        self.assertRegex(" ".join(s["warnings"]), "2 of 60 rows have no type and were left out, first line 6.*newest first")
+        self.refuse("info", "x.jsonl", "--strict", says=["x.jsonl:"])
+
+    def test_epoch_numbers(self):
+        found = [dict(o, ts=int(o["ts"])) for o in self.objects(ROWS, ("ts", "device", "alarm", "remark"), form="epoch_ms")]
+        self.check("".join(json.dumps(o) + "\n" for o in found), "ts", "device", "alarm", name="x.jsonl", says="epoch-ms")
 
 
 class Models(Case):

@@ -1,0 +1,35 @@
+/*
+ * json_events.h - JSON objects with one event each, read like the rows of a table: fields are the columns.
+ */
+#ifndef SMURF_DATA_JSON_EVENTS_H
+#define SMURF_DATA_JSON_EVENTS_H
+
+#include "data/json_scan.h"
+#include "data/table.h"
+
+struct json_events {
+    bool known;   /* it is known which field is what; otherwise only the usual names are */
+    bool sniffed; /* from a sample: every object is an event */
+    struct table table;
+    const char *key[COLUMN_ROLES]; /* NULL: none */
+    const char *part[CHOICE_PARTS];
+    struct arena text; /* of the keys */
+};
+
+/* Is this array part of something else than an event? */
+typedef bool json_not_event(const void *context, const char *key, size_t n);
+/* Looks at the first objects of a source. Leaves `known` false if they are not events or have no time. */
+smurf_status smurf_json_events_sniff(struct json_events *e, struct source *source, const smurf_read_config *config,
+                                     struct builder *builder, json_not_event *not_event, const void *context,
+                                     smurf_error *err);
+/* For streams: takes the fields of config->as, if there are any. */
+smurf_status smurf_json_events_as(struct json_events *e, const smurf_read_config *config, smurf_error *err);
+void smurf_json_events_release(struct json_events *e);
+
+/* The value of a field of the current object; n 0: empty or missing. */
+typedef struct field json_value(const void *context, const char *key);
+/* Adds the current object to rows. number: names its sequence if no field does. Messages carry no location. */
+smurf_status smurf_json_events_push(struct json_events *e, struct rows *rows, json_value *value, const void *context,
+                                    const char *number, smurf_error *err);
+
+#endif
