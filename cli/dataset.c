@@ -190,8 +190,7 @@ int dataset_cut(smurf_split *split, const struct dataset_options *o)
     if (o->split || o->split_at) {
         smurf_split parts;
         if (o->split && smurf_data_sequences(split->train) == 1)
-            report_warning("there is only one sequence: --split %s splits it by time, with earlier events as history",
-                           o->split);
+            report_done("one sequence: it is cut in time, %s, with what came before as history", o->split);
         status = dataset_split(&parts, split->train, o, common.seed, &err);
         smurf_split_release(split);
         *split = parts;

@@ -37,6 +37,7 @@ COMMANDS = {
     "info": ["info", "data"],
     "info-json": ["info", "a.jsonl", "--json"],
     "info-rare": ["info", "rare.csv"],
+    "info-zone": ["info", "zone.csv", "--timezone", "Europe/Berlin"],
     "info-found": ["info", "found.csv"],
     "info-objects": ["info", "objects.jsonl", "--json"],
     "convert-csv": ["convert", "a.jsonl", "made.csv.gz"],
@@ -91,6 +92,8 @@ def prepare_data(folder):
     shutil.copy(os.path.join(folder, "data", "train.csv"), os.path.join(folder, "a.csv"))
     with open(os.path.join(folder, "rare.csv"), "w") as f:
         f.write("time,type\n" + "".join("%d,t%d\n" % (i, i % 1010) for i in range(1010 * 4 + 1000)))
+    with open(os.path.join(folder, "zone.csv"), "w") as f:
+        f.write("when,what\n31/03/2024 01:30,a\n31/03/2024 03:00,b\n27/10/2024 02:30,a\n")
     with open(os.path.join(folder, "found.csv"), "w", encoding="latin1") as f:
         f.write("".join("%d Jan 2015;10:%02d:00;\"desk é %d\";%s\n" % (30 - i // 3, i, i % 3, ["", "open", "close"][i % 3])
                         for i in range(30)))

@@ -131,7 +131,7 @@ class Plain(Case):
                              ({"time_since_start": 9.5}, "event 3: time 2.25 is before the previous event 9.5")):
             bad = [[dict(e) for e in s] for s in good]
             bad[0][1].update(change)
-            self.refused({"dim_process": 3, "train": bad}, 2, text)
+            self.refused({"dim_process": 3, "train": bad}, 2, text, "--strict")
         self.refused([{"times": [1, 2], "types": [0]}], 2, "'type_event' has 1 entries")
 
     def test_nothing_is_executed(self):

@@ -9,6 +9,7 @@
 #include "data/calendar.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -272,16 +273,18 @@ static bool is_name(const char *name)
     return n > 0 && n < NAME_LIMIT;
 }
 
-/* Opens a file of the zoneinfo folder. */
-static FILE *open_in_folder(const char *name)
+/* Opens a file of the zoneinfo folder. NULL: there is none, or out of memory. */
+static FILE *open_in_folder(const char *name, bool *memory)
 {
     const char *folders[] = {getenv("TZDIR"), "/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo"};
     char path[PATH_LIMIT];
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         if (!folders[i] || !*folders[i]) continue;
         int n = snprintf(path, sizeof path, "%s/%s", folders[i], name);
+        errno = 0;
         FILE *file = n > 0 && n < PATH_LIMIT ? fopen(path, "rb") : NULL;
         if (file) return file;
+        if (errno == ENOMEM) *memory = true;
     }
     return NULL;
 }
@@ -311,7 +314,9 @@ static smurf_status fail_unknown(const char *name, smurf_error *err)
 {
     char similar[200] = "", line[512], zone[NAME_LIMIT];
     int count = 0;
-    FILE *file = open_in_folder("zone.tab");
+    bool memory = false;
+    FILE *file = open_in_folder("zone.tab", &memory);
+    if (memory) return smurf_fail_memory(err);
     if (!file)
         return smurf_fail(err, SMURF_ERROR_INPUT,
                           "unknown time zone '%.60s': no zone files found (install tzdata, or set TZDIR)", name);
@@ -338,13 +343,14 @@ smurf_status smurf_time_zone_open(struct time_zone **out, const char *name, smur
     }
     smurf_status status = SMURF_OK;
     unsigned char *bytes = NULL;
-    FILE *file = is_name(name) ? open_in_folder(name) : NULL;
+    bool memory = false;
+    FILE *file = is_name(name) ? open_in_folder(name, &memory) : NULL;
     if (!file) {
-        status = fail_unknown(name, err);
+        status = memory ? smurf_fail_memory(err) : fail_unknown(name, err);
         goto done;
     }
     bytes = malloc(FILE_LIMIT);
-    bool memory = !bytes;
+    memory = !bytes;
     size_t n = bytes ? fread(bytes, 1, FILE_LIMIT, file) : 0; /* a folder reads as nothing */
     if (memory || !scan_file(zone, bytes, n, &memory))
         status = memory ? smurf_fail_memory(err) : fail_unknown(name, err);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/threads.h"
 #include "data/data.h"
+#include "data/rare.h"
 #include "forecast/model_predictor.h"
 
 #include <math.h>
@@ -79,7 +80,9 @@ static smurf_status describe(struct evaluation *e, const smurf_model *m, const s
 
 smurf_status smurf_evaluate_check(const smurf_model *m, const smurf_data *data, smurf_error *err)
 {
-    if (data->types <= m->types + 1) return SMURF_OK; /* the last one: unknown */
+    if (data->types <= m->types) return SMURF_OK;
+    bool unknown = !data->type_name || strcmp(data->type_name[m->types], OTHER_NAME) == 0; /* as matching leaves it */
+    if (data->types == m->types + 1 && unknown) return SMURF_OK;
     return smurf_fail(err, SMURF_ERROR_ARGUMENT,
                       "'%s' has %u types, the model %u (smurf_model_match numbers them alike)", data->source,
                       data->types, m->types);

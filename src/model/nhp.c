@@ -18,8 +18,8 @@
  * is still resolved to 1% (published: uniform draws, used if config->u is given).
  *
  * Sequences run in parallel, each on one thread. Targets are divided into chunks that depend on their number only, and
- * these into tiles, whose points form matrices large enough for fast products. Gradients of the gates are kept for every row, so
- * those of their map are one product over all rows.
+ * these into tiles, whose points form matrices large enough for fast products. Gradients of the gates are kept for
+ * every row, so those of their map are one product over all rows.
  *
  * Compiled with -ffast-math for the vector exp, log1p and tanh of libmvec.
  */

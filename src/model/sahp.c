@@ -177,7 +177,8 @@ static void see_sequence(const struct model *model, const real *slab, const stru
             for (size_t i = 0; i < n; i++) row[2 * i] = (real)sine[i], row[2 * i + 1] = (real)cosine[i];
         }
     }
-    embed_forward(end - first, d, encoder_inputs(&model->shape), input->type + first, slab + offsets(model)->encoder.embedding, m->x + first * d);
+    embed_forward(end - first, d, encoder_inputs(&model->shape), input->type + first,
+                  slab + offsets(model)->encoder.embedding, m->x + first * d);
     for (size_t i = first * d; i < end * d; i++) m->x[i] += m->code[i];
 }
 

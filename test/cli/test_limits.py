@@ -75,8 +75,9 @@ class Limits(models.ModelCase):
         """Every place of the metadata with some of the values."""
         header, data = read_model(self.at("smurf"))
         about = json.loads(header["__metadata__"]["smurf"])
-        changes = [(path, new) for path in places(about) if path for new in VALUES + [KeyError]]
-        changes.remove((("unit",), "nan"))  # a unit may have any name
+        names = "unit", "type_names"  # shown as they are: "nan" is no number there
+        changes = [(path, new) for path in places(about) if path for new in VALUES + [KeyError]
+                   if not (new == "nan" and path[0] in names)]
         refused = 0
         for path, new in changes[every - 1::every]:
             header["__metadata__"]["smurf"] = json.dumps(replaced(about, path, new))

@@ -94,7 +94,7 @@ class LongSequences(SignalCase):
         self.write("few/train.csv", table(30, types=("0", "1", "2")))
         self.smurf("train", "few", "-o", "m.safetensors", "--epochs", "1", *SMALL, *self.LONG)
         for args in [("eval", "m.safetensors", "parts/train.csv"), ("report", "m.safetensors", "parts/train.csv")]:
-            run = self.start(*args, "--threads", "2")
+            run = self.start(*args, "--threads", "2", "--quiet")
             time.sleep(2)
             self.assertEqual(self.stop(run, signal.SIGTERM), (1, "smurf: stopped while evaluating\n"))
 

@@ -106,7 +106,7 @@ class Files(TrainCase):
     def test_one_long_sequence(self):
         self.write("events.csv", csv(1, events=300))
         r = self.smurf("train", "events.csv", "--epochs", "2", "--log", "log.jsonl", *SMALL, quiet=False)
-        self.assertIn("smurf: warning: there is only one sequence", r.err)
+        self.assertIn("one sequence: it is cut in time, 8:1:1", r.err)
         self.assertIsInstance(self.log()[0]["dev_loss"], float)
 
     def test_standard_input(self):
