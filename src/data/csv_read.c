@@ -58,10 +58,10 @@ static smurf_status read_row(struct csv *csv, struct rows *rows, const char *p, 
 {
     size_t count;
     struct event_cells cells;
-    cells.time = (struct field){p, (size_t)(end - p)};
     smurf_status status = smurf_csv_split(&csv->scan, p, end, &count);
     if (status) return status;
-    if (!smurf_csv_fits(csv, count)) {
+    if (count != csv->columns && !smurf_csv_fits(csv, count)) {
+        cells.time = (struct field){p, (size_t)(end - p)};
         status = wrong_count(csv, count);
     } else {
         status = gather(csv, &cells);
