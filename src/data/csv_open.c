@@ -217,7 +217,7 @@ static smurf_status check_header(struct csv *csv, const struct field *first)
     }
     csv->first_is_row = csv->scan.log || numbered;
     csv->header = !numbered;
-    if (csv->first_is_row || !value) return SMURF_OK;
+    if (csv->first_is_row || !value || time) return SMURF_OK;
     return smurf_source_fail(csv->scan.source, csv->scan.err,
                              "no header: the first line must name the columns, such as 'sequence,time,type', "
                              "but has '%.*s'",
