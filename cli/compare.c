@@ -277,7 +277,8 @@ static void show(FILE *out, const struct comparison *c, const char *format)
         show_comparison_text(out, c, isatty(fileno(out)), terminal_utf8());
 }
 
-/* Writes to a temporary file and renames it: an old table stays until the new one is complete. A link stays a link. */
+/* Writes to a temporary file and renames it: an old table stays until the new one is complete. A link stays a link. What
+   is not a regular file, such as /dev/null or a pipe, is written directly. */
 static int write_table(const struct comparison *c, const struct compare_options *o)
 {
     if (strcmp(o->output, "-") == 0) {
@@ -286,16 +287,18 @@ static int write_table(const struct comparison *c, const struct compare_options 
     }
     char *beside, *target = realpath(o->output, NULL);
     if (!target) target = strdup(o->output);
-    if (!target || asprintf(&beside, "%s.part", target) < 0) out_of_memory();
+    struct stat about;
+    bool direct = target && stat(target, &about) == 0 && !S_ISREG(about.st_mode);
+    if (!target || asprintf(&beside, "%s%s", target, direct ? "" : ".part") < 0) out_of_memory();
     FILE *out = fopen(beside, "w");
     bool good = out != NULL;
     if (out) {
         show(out, c, o->format);
         good = fflush(out) == 0 && !ferror(out);
-        good = fclose(out) == 0 && good && rename(beside, target) == 0;
+        good = fclose(out) == 0 && good && (direct || rename(beside, target) == 0);
     }
     int why = errno;
-    if (!good) unlink(beside);
+    if (!good && !direct) unlink(beside);
     free(beside);
     free(target);
     if (!good) return report_failure("cannot write '%s': %s", o->output, strerror(why));

@@ -6,6 +6,7 @@ import os
 import re
 import resource
 import shutil
+import stat
 import signal
 import subprocess
 import time
@@ -329,6 +330,15 @@ class Refused(CompareCase):
         self.refuse("compare", "data", "--sampler", "langevin", says="there is no dev part: give a number with --steps")
         os.remove(self.path("data/test.jsonl"))
         self.refuse("compare", "data", says="no test part")
+
+    def test_a_pipe_is_written_not_replaced(self):
+        self.data(sequences=20, events=8)
+        pipe = self.path("pipe")
+        os.mkfifo(pipe)
+        with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
+            self.smurf("compare", "data", "--models", "marginal", "-o", "pipe", "-q")
+            self.assertIn(b"marginal", reader.communicate(timeout=60)[0])
+        self.assertTrue(stat.S_ISFIFO(os.stat(pipe).st_mode))
 
     def test_places_that_cannot_be_written(self):
         self.data(sequences=20, events=8)
