@@ -14,9 +14,9 @@ struct dataset_options {
     const char *time_format, *timezone, *missing;
     int sort, strict;
     const char *split, *split_at, *dither;
-    size_t window, history; /* history: NOT_GIVEN by default */
-    int keep_remarks;       /* 1: the caller shows the readers' remarks */
-    int tell;               /* 1: say which columns were taken if that was a guess */
+    size_t window, history;  /* history: NOT_GIVEN by default */
+    int keep_remarks;        /* 1: the caller shows the readers' remarks */
+    int tell;                /* 1: say which columns were taken if that was a guess */
     const smurf_reading *as; /* read like this where options do not say otherwise; NULL: nothing is known */
 };
 enum { DEFAULT_HISTORY = 64 };

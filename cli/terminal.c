@@ -21,8 +21,8 @@ static int line_drawn;
 
 /* ---- Signals --------------------------------------------------------------------------------- */
 
-/* The process is killed if it has not checked the flag by then. */
-enum { PATIENCE_SECONDS = 2 };
+/* The process ends if it has not checked the flag by then, or not ended by itself after it did. */
+enum { PATIENCE_SECONDS = 2, ENDING_SECONDS = 30 };
 static const int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
 enum { STOP_SIGNALS = sizeof stop_signals / sizeof *stop_signals };
 
@@ -51,7 +51,9 @@ static void give_up(int unused)
 
 int terminal_stopped(void)
 {
-    if (stop_asked) alarm(0); /* the caller will exit on its own */
+    static int told;
+    if (stop_asked && !told) alarm(ENDING_SECONDS); /* the caller saves what it has and ends */
+    told = stop_asked;
     return stop_asked;
 }
 

@@ -121,7 +121,7 @@ class OneSequence(Case):
     def test_shares(self):
         self.write("a.csv", "time,type\n" + "".join(f"{i * i},{i % 2}\n" for i in range(20)))
         r = self.smurf("convert", "a.csv", "parts", "--split", "8:1:1", quiet=False)
-        self.assertRegex(r.err, "^smurf: warning: .*one sequence.*by time.*\n$")
+        self.assertRegex(r.err, "^one sequence: it is cut in time, 8:1:1, with what came before as history\n$")
         times = [i * i for i in range(20)]
         for part, n, first, end in [("train", 16, None, 256), ("dev", 18, 16, 324), ("test", 20, 18, None)]:
             [s] = self.sequences(f"parts/{part}.jsonl")
