@@ -182,8 +182,8 @@ smurf_status smurf_source_fill(struct source *source, size_t want, smurf_error *
         char *end = source->window + (source->end - source->window);
         size_t got = 0, unread = (size_t)(end - source->p);
         size_t room = source->capacity - SOURCE_PAD - (size_t)(end - source->window);
-        size_t most = want > WINDOW ? want : WINDOW; /* a window that once grew is not filled: small ones stay in cache */
-        if (room > most - unread) room = most - unread;
+        /* A window that once grew is not filled again: small ones stay in cache. */
+        if (want <= WINDOW && room > WINDOW - unread) room = WINDOW - unread;
         status = source->input->gzip ? read_gzip(source, end, room, &got, err) : read_raw(source, end, room, &got, err);
         source->end = end + got;
         source->eof = got == 0;
