@@ -166,6 +166,7 @@ typedef struct smurf_reading {
     const char *missing;
     const char *text;      /* what was taken, what else could have been meant and which option says so: one line */
     const char *delimiter; /* of fields; NULL: they are not delimited by a character */
+    const char *header;    /* "none": columns are numbered; NULL: they have names */
     int guessed;           /* 1: the usual names, numbers and ISO-8601 times alone did not settle it */
 } smurf_reading;
 

@@ -215,6 +215,7 @@ static smurf_status check_header(struct csv *csv, const struct field *first)
         if (time && first[i].n == strlen(time) && memcmp(first[i].text, time, first[i].n) == 0) numbered = false;
         if (!value && is_value(&first[i], NULL)) value = true, at = i;
     }
+    if (!config->time_column && config->as && config->as->header) numbered = true;
     csv->first_is_row = csv->scan.log || numbered;
     csv->header = !numbered;
     if (csv->first_is_row || !value || time) return SMURF_OK;
@@ -316,6 +317,7 @@ smurf_status smurf_csv_open(struct csv *csv, struct source *source, struct build
     if (!status && builder)
         status = smurf_table_describe(&csv->table, builder, csv->name, csv->format,
                                       csv->scan.log ? '\0' : csv->scan.delimiter, config, err);
+    if (builder && !csv->header) builder->reading.header = "none";
     if (!status && builder && choice.words && !builder->numbers_only && !builder->types) builder->words = true;
     if (!status && csv->first_is_row) { /* the first line is a row: read it again */
         source->p = begin;

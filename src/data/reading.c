@@ -15,6 +15,7 @@ static const struct {
     {"type_column", offsetof(smurf_reading, type_column)},
     {"missing", offsetof(smurf_reading, missing)},
     {"delimiter", offsetof(smurf_reading, delimiter)},
+    {"header", offsetof(smurf_reading, header)},
     {"text", offsetof(smurf_reading, text)},
 };
 
