@@ -219,11 +219,11 @@ static int begin(void *context, const smurf_fit_start *start)
 {
     struct session *s = context;
     const struct train_options *o = s->o;
-    if (s->reading && s->reading->guessed) report_done("columns: %s", s->reading->text);
     show_trials(start, s->unit);
     if (o->resume) refuse_other_settings(start->settings, o);
     if (start->best) s->best = *start->best;
     if (o->log && !(s->log = train_log_open(o->log, o->resume))) return s->status = report_log(s);
+    if (s->reading) report_done("columns: %s", s->reading->text);
     s->begun = true;
     return 0;
 }

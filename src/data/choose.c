@@ -21,14 +21,23 @@ struct choose {
 
 /* ---- By name ---------------------------------------------------------------------------------- */
 
+enum { LIST = 256 };
+
+/* The names of the columns: "a, b, c". */
+static const char *list_columns(char list[LIST], const struct choosing *t)
+{
+    size_t used = 0;
+    list[0] = '\0';
+    for (size_t i = 0; i < t->columns && used < LIST; i++)
+        used += (size_t)snprintf(list + used, LIST - used, "%s%.*s", i ? ", " : "", FIELD_SHOWN(t->name[i]));
+    if (used >= LIST) memcpy(list + LIST - 4, "...", 4);
+    return list;
+}
+
 static smurf_status missing_column(const struct choosing *t, const char *wanted, smurf_error *err)
 {
-    char list[256] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < t->columns && used < sizeof list; i++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", i ? ", " : "", FIELD_SHOWN(t->name[i]));
-    return smurf_fail(err, SMURF_ERROR_INPUT, "there is no column '%s' in the %s (it has %s%s)", wanted,
-                      t->header ? "header" : "file", list, used < sizeof list ? "" : "...");
+    return smurf_fail(err, SMURF_ERROR_INPUT, "there is no column '%s' in the %s (it has %s)", wanted,
+                      t->header ? "header" : "file", list_columns((char[LIST]){0}, t));
 }
 
 static smurf_status same_name(const struct choosing *t, size_t i, smurf_error *err)
@@ -552,8 +561,9 @@ static smurf_status no_time(const struct choose *c)
             "no header and no column of times (name it by its number, such as --time 1, and say how times "
             "are written with --time-format)");
     return smurf_fail(c->err, SMURF_ERROR_INPUT,
-                      "no column of times in the header (name it with --time NAME; known names are %s)",
-                      smurf_column_usual(COLUMN_TIME, (char[COLUMN_USUAL]){0}));
+                      "no column of times among %s (name it with --time NAME, and say how times are written with "
+                      "--time-format)",
+                      list_columns((char[LIST]){0}, c->table));
 }
 
 smurf_status smurf_choose(struct choice *out, const struct choosing *table, smurf_error *err)

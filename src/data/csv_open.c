@@ -17,7 +17,7 @@ struct sample {
     const struct log_syntax *log;
     size_t columns;      /* rows with another number of fields are skipped; 0: none are */
     struct field *first; /* (columns) a row before the others; NULL: none */
-    char *middle; /* owned: rows from the middle of the file; the first and last line may be cut off */
+    char *middle;        /* owned: rows from the middle of the file; the first and last line may be cut off */
     size_t middle_n;
 };
 
@@ -57,17 +57,29 @@ static smurf_status see_row(void *to, const struct field *cell, size_t n, smurf_
 
 /* ---- Delimiter --------------------------------------------------------------------------------- */
 
+enum { COUNTED = 16 }; /* columns looked at for times */
 struct counts {
     size_t expected, rows, right;
+    struct time_guess time[COUNTED];
 };
 
 static smurf_status count_fields(void *to, const struct field *cell, size_t n, smurf_error *err)
 {
     struct counts *c = to;
-    (void)cell, (void)err;
+    (void)err;
     c->rows++;
     c->right += n == c->expected;
+    for (size_t i = 0; i < n && i < COUNTED; i++) smurf_time_guess_see(&c->time[i], cell[i].text, cell[i].n);
     return SMURF_OK;
+}
+
+static bool has_times(const struct counts *c)
+{
+    struct time_format format;
+    char note[TIME_NOTE];
+    for (size_t i = 0; i < c->expected && i < COUNTED; i++)
+        if (smurf_time_guess_best(&c->time[i], &format, note) >= 0.5) return true;
+    return false;
 }
 
 /* Fields of the line; 0 if it cannot be split so. */
@@ -81,27 +93,31 @@ static smurf_status count_in(const char *p, const char *end, char delimiter, siz
     return status == SMURF_ERROR_MEMORY ? smurf_fail_memory(err) : SMURF_OK;
 }
 
-/* The first delimiter that splits all of the first rows alike; otherwise the first one in the first line. */
+/* The first delimiter that splits the first rows alike and leaves a column of times: in 'Mon, 16 Nov 2026|a' not the
+   comma. Otherwise the first that splits them alike; otherwise the first in the first line. */
 static smurf_status guess_delimiter(struct sample *s, const char *p, const char *end, char *out, smurf_error *err)
 {
     static const char candidate[] = {'\t', ',', ';', '|', ' '};
     enum { ROWS = 50 };
-    *out = '\0';
-    for (size_t i = 0; i < sizeof candidate; i++) {
+    char present = '\0', alike = '\0';
+    bool times = false;
+    struct counts *counts = malloc(sizeof *counts);
+    smurf_status status = counts ? SMURF_OK : smurf_fail_memory(err);
+    for (size_t i = 0; i < sizeof candidate && !status && !times; i++) {
         if (!memchr(p, candidate[i], (size_t)(end - p))) continue;
-        if (!*out && candidate[i] != ' ') *out = candidate[i];
-        struct counts counts = {0};
+        if (!present && candidate[i] != ' ') present = candidate[i];
+        counts->rows = counts->right = 0;
+        for (int k = 0; k < COUNTED; k++) smurf_time_guess_init(&counts->time[k]);
         s->delimiter = candidate[i];
-        smurf_status status = count_in(p, end, candidate[i], &counts.expected, err);
-        if (!status) status = each_record(s, s->begin, s->end, s->whole, ROWS, count_fields, &counts, err);
-        if (status) return status;
-        if (counts.expected > 1 && counts.rows && 10 * counts.right >= 9 * counts.rows) {
-            *out = candidate[i];
-            break;
-        }
+        status = count_in(p, end, candidate[i], &counts->expected, err);
+        if (!status) status = each_record(s, s->begin, s->end, s->whole, ROWS, count_fields, counts, err);
+        if (status || counts->expected < 2 || !counts->rows || 10 * counts->right < 9 * counts->rows) continue;
+        times = has_times(counts);
+        if (times || !alike) alike = candidate[i];
     }
-    if (!*out) *out = ',';
-    return SMURF_OK;
+    free(counts);
+    *out = alike ? alike : present ? present : ',';
+    return status;
 }
 
 /* ---- Header ------------------------------------------------------------------------------------ */

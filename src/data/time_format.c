@@ -163,7 +163,8 @@ const char *smurf_time_format_order(const struct time_format *format)
 {
     const char *order = "";
     for (const struct time_op *op = format->op; op->code != OP_END && format->kind == TIME_PATTERN; op++) {
-        if (op->code == OP_MONTH_NAME || op->code == OP_YEAR || op->code == OP_YEAR_2) break;
+        if (op->code == OP_MONTH_NAME) return "";
+        if (op->code == OP_YEAR || op->code == OP_YEAR_2) break;
         if (op->code == OP_DAY && !*order) order = "day first";
         if (op->code == OP_MONTH && !*order) order = "month first";
     }

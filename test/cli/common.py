@@ -18,8 +18,9 @@ TIMEOUT = 100
 
 
 def environment(**more):
-    """Nothing of the caller's but what sanitizers and coverage need."""
-    env = {"PATH": os.path.dirname(SMURF) + ":/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
+    """Nothing of the caller's but what sanitizers and coverage need. With a policy for waiting threads the command does not
+    start itself again."""
+    env = {"PATH": os.path.dirname(SMURF) + ":/usr/bin:/bin", "LC_ALL": "C.UTF-8", "OMP_WAIT_POLICY": "passive"}
     for name, value in os.environ.items():
         if name.startswith(("ASAN_", "UBSAN_", "LSAN_", "TSAN_", "GCOV_")) or name in ("LD_LIBRARY_PATH", "OMP_WAIT_POLICY"):
             env[name] = value

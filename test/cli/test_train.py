@@ -82,7 +82,8 @@ class Files(TrainCase):
         self.assertRegex(r.out, r"(?m)^model +m\.safetensors, \d+ parameters$")
         self.assertRegex(r.out, r"(?m)^best epoch +%d$" % best["epoch"])
         self.assertRegex(r.out, r"(?m)^dev loss +%.4f " % best["dev_loss"])
-        lines = r.err.splitlines()
+        columns, *lines = r.err.splitlines()
+        self.assertRegex(columns, r"^columns: time 'time' \(.*\), sequence 'user' \(\d+ values\), type ")
         self.assertEqual(len(lines), 3)
         for line in lines:
             self.assertRegex(line, r"^epoch +\d  train +\S+  dev +\S+  types +\S+%  +\d+ events/s +\S+ s(  best)?$")
@@ -300,7 +301,7 @@ class Refusals(TrainCase):
 
     def test_output(self):
         self.data()
-        self.refuse("train", "data", "-o", "no/m.safetensors", *SMALL, says="cannot .* 'no/m.resume': no such file or directory")
+        self.refuse("train", "data", "-o", "no/m.safetensors", "-q", *SMALL, says="cannot .* 'no/m.resume': no such file or directory")
         self.refuse("train", "data", "-o", "m.safetensors", "--log", "no/log", *SMALL, says="cannot write 'no/log'")
         os.symlink("/dev/full", self.path("full.safetensors"))
         os.symlink("/dev/full", self.path("full.resume"))

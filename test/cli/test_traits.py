@@ -242,6 +242,14 @@ class Content(Described):
         s = self.take("when,activity\n" + "".join("0%d/0%d/2015 10:00,%s\n" % (i, 10 - i, "ab"[i % 2]) for i in range(1, 10)))
         self.assertRegex(s["text"], "could be .* first or .* first: .* first is")
 
+    def test_a_delimiter_that_leaves_times(self):
+        s = self.check(table(ROWS, ("when", "case", "activity"), form="rfc_2822", cells=lambda w, c, a, n: (w, c, a), delimiter="|"),
+                       "when", "case", "activity")
+        self.assertNotIn("day first", s["text"])  # the month has a name
+
+    def test_no_times(self):
+        self.refused("name,colour\nann,red\nbob,blue\n", "no column of times among name, colour ")
+
     def test_separate_date_and_time(self):
         for names in ("Date", "Time"), ("date", "time"), ("day", "clock"):
             self.check(table(ROWS, names + ("case", "activity"), cells=lambda w, c, a, n: (w[:10], w[11:], c, a)),
