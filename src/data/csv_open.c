@@ -86,7 +86,8 @@ static bool has_times(const struct counts *c)
 static smurf_status count_in(const char *p, const char *end, char delimiter, size_t *count, smurf_error *err)
 {
     struct source source = {.name = ""};
-    struct csv_scan scan = {.source = &source, .delimiter = delimiter};
+    struct csv_scan scan = {
+        .source = &source, .delimiter = delimiter, .quoted = memchr(p, '"', (size_t)(end - p)) != NULL};
     smurf_status status = smurf_csv_split(&scan, p, end, count);
     smurf_csv_release(&scan);
     if (status) *count = 0;

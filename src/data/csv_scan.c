@@ -50,6 +50,7 @@ static const char *record_end(struct csv_scan *csv, const char *begin, const cha
             p = end;
             break;
         }
+        csv->quoted = true;
         csv->inside = opens_field(csv, begin, quote);
         p = quote + 1;
     }
@@ -73,7 +74,7 @@ bool smurf_csv_next(struct csv_scan *csv, bool wait, const char **begin, const c
         source->line += csv->lines;
         csv->lines = 1;
         csv->searched = 0;
-        csv->inside = false;
+        csv->inside = csv->quoted = false;
         while (!(newline = record_end(csv, source->p, source->end, source->eof)) && !source->eof) {
             size_t unread = (size_t)(source->end - source->p);
             if (!wait) return give_up(csv);
@@ -170,7 +171,7 @@ static smurf_status split_log(struct csv_scan *csv, const char *p, const char *e
 smurf_status smurf_csv_split(struct csv_scan *csv, const char *p, const char *end, size_t *count)
 {
     if (csv->log) return split_log(csv, p, end, count);
-    if (memchr(p, '"', (size_t)(end - p))) return split_quoted(csv, p, end, count);
+    if (csv->quoted) return split_quoted(csv, p, end, count);
     const char delimiter = csv->delimiter;
     for (size_t i = 0;; i++) {
         while (p < end && *p == ' ') p++;

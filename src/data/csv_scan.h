@@ -20,6 +20,7 @@ struct csv_scan {
     size_t lines;    /* physical lines of the current record */
     size_t searched; /* bytes of it already searched for its end */
     bool inside;     /* whether those bytes end inside quotes */
+    bool quoted;     /* whether it has a quote */
     char *unquoted;  /* room for unquoted copies */
     size_t unquoted_room;
 };
@@ -27,7 +28,8 @@ struct csv_scan {
 /* The next non-empty record, without its line end. False at the end of input, on failure or, unless it may wait, if the
    record is incomplete. */
 bool smurf_csv_next(struct csv_scan *csv, bool wait, const char **begin, const char **end, smurf_status *status);
-/* Splits [p, end) into csv->field. Fields point into the window (or into `unquoted`), with surrounding blanks trimmed.
+/* Splits [p, end), the record that smurf_csv_next found, into csv->field. Fields point into the window (or into
+ * `unquoted`), with surrounding blanks trimmed.
  */
 smurf_status smurf_csv_split(struct csv_scan *csv, const char *p, const char *end, size_t *count);
 void smurf_csv_release(struct csv_scan *csv);

@@ -69,7 +69,16 @@ static smurf_status fail_time(const struct table *t, const struct field *cell, s
 static smurf_status read_time(struct table *t, struct time_reader *reader, const struct field *cell,
                               struct decimal *out, smurf_error *err)
 {
+    uint64_t mantissa;
+    int places;
     if (!t->has_reader) return smurf_column_time(out, cell->text, cell->n, &t->calendar, err);
+    if (reader->format.kind == TIME_PLAIN &&
+        smurf_decimal_simple(cell->text, &mantissa, &places) == cell->text + cell->n) { /* the common case, quickly */
+        *out = (struct decimal){
+            .mantissa = mantissa, .exponent = -places, .integer = places == 0, .text = cell->text, .length = cell->n};
+        t->calendar = 0;
+        return SMURF_OK;
+    }
     if (!smurf_time_read(reader, out, cell->text, cell->n)) return fail_time(t, cell, err);
     t->calendar = out->calendar;
     return SMURF_OK;
