@@ -92,7 +92,7 @@ static int type_score(const struct candidate *c)
     if (usual) return USUAL + strength;
     if (is_date_like(c) || !repeats(seen, seen->cells < FEW ? 1 : 2)) return 0;
     if (strength >= COLUMN_LIKELY) return 1000 * strength;
-    if (seen->flags == seen->cells || !repeats(seen, 5) || distinct > 200) return 0;
+    if (seen->flags == seen->cells || !repeats(seen, seen->cells < FEW ? 2 : 5) || distinct > 200) return 0;
     int few = 200 - (int)distinct;
     if (strength) return 1000 * strength + few;
     if (words) return 500 + few;

@@ -247,6 +247,10 @@ class Content(Described):
                        "when", "case", "activity")
         self.assertNotIn("day first", s["text"])  # the month has a name
 
+    def test_a_type_in_a_few_rows(self):
+        s = self.take("when,what\n" + "".join("2024-01-0%d 10:00,a%d\n" % (i, i % 2) for i in range(1, 6)))
+        self.assertEqual((s["type_column"], s["types"]), ("what", 2), s["text"])
+
     def test_no_times(self):
         self.refused("name,colour\nann,red\nbob,blue\n", "no column of times among name, colour ")
 
