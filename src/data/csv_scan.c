@@ -75,7 +75,9 @@ bool smurf_csv_next(struct csv_scan *csv, bool wait, const char **begin, const c
         csv->lines = 1;
         csv->searched = 0;
         csv->inside = csv->quoted = false;
-        while (!(newline = record_end(csv, source->p, source->end, source->eof)) && !source->eof) {
+        const char *next = memchr(source->p, '\n', (size_t)(source->end - source->p));
+        bool plain = next && !memchr(source->p, '"', (size_t)(next - source->p)); /* the common case, quickly */
+        while (!(newline = plain ? next : record_end(csv, source->p, source->end, source->eof)) && !source->eof) {
             size_t unread = (size_t)(source->end - source->p);
             if (!wait) return give_up(csv);
             if (unread > SOURCE_LINE_LIMIT) {
@@ -173,22 +175,24 @@ smurf_status smurf_csv_split(struct csv_scan *csv, const char *p, const char *en
     if (csv->log) return split_log(csv, p, end, count);
     if (csv->quoted) return split_quoted(csv, p, end, count);
     const char delimiter = csv->delimiter;
-    for (size_t i = 0;; i++) {
+    struct field *field = csv->field;
+    size_t n = 0, room = csv->field_room;
+    for (;; p++) {
         while (p < end && *p == ' ') p++;
-        const char *text = p;
+        const char *text = p, *stop;
         while (p < end && *p != delimiter) p++;
-        size_t n = (size_t)(p - text);
-        while (n && text[n - 1] == ' ') n--;
-        if (i < csv->field_room) {
-            csv->field[i] = (struct field){text, n};
-        } else {
-            smurf_status status = add_field(csv, i, text, n);
+        for (stop = p; stop > text && stop[-1] == ' ';) stop--;
+        if (n == room) {
+            smurf_status status = add_field(csv, n, NULL, 0);
             if (status) return status;
+            field = csv->field;
+            room = csv->field_room;
         }
-        *count = i + 1;
-        if (p >= end) return SMURF_OK;
-        p++;
+        field[n++] = (struct field){text, (size_t)(stop - text)};
+        if (p >= end) break;
     }
+    *count = n;
+    return SMURF_OK;
 }
 
 void smurf_csv_release(struct csv_scan *csv)
