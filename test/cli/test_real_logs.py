@@ -1,6 +1,7 @@
 """Real logs as people have them (../shared/data/logs): the columns that are right, and every command without options."""
 import json
 import os
+import re
 import unittest
 
 from common import SHARED, Case
@@ -42,8 +43,25 @@ class RealLogs(Case):
         self.assertTrue(any("out of order" in w or "newest first" in w for w in s["warnings"]))
 
 
+    def use(self, name):
+        """Every command, with no option about reading; a short training."""
+        log = os.path.join(LOGS, name)
+        told = self.smurf("train", log, "-o", "m", "--epochs", "1", "--layers", "1", "--width", "16", "--inner", "16", quiet=False)
+        self.assertRegex(told.err, "(?m)^columns: time ")
+        result = self.smurf("eval", "m", log, "-q")
+        self.assertRegex(result.out, r"(?m)^model +\d")
+        [events] = re.findall(r"test: ([\d,]+) gaps", result.out)
+        scores = self.smurf("score", "m", log, "-q").lines
+        self.assertEqual(len(scores) - 1, int(events.replace(",", "")))  # what training did not see
+        [s] = json.loads(self.smurf("info", "--json", log).out)
+        forecasts = self.smurf("predict", "m", log, "--format", "csv", "-q").lines
+        self.assertEqual(len(forecasts) - 1, s["sequences"])
+        self.assertRegex(self.smurf("overdue", "m", log, "-q").out, r"^\d+ of %d sequences have been silent" % s["sequences"])
+
+
 for log in RIGHT:
     setattr(RealLogs, "test_" + log.split(".")[0], lambda self, log=log: self.check(log))
+    setattr(RealLogs, "test_commands_on_" + log.split(".")[0], lambda self, log=log: self.use(log))
 
 if __name__ == "__main__":
     unittest.main()
