@@ -463,8 +463,11 @@ static void say_values(struct sentence *s, const struct choose *c, enum column_r
     if ((size_t)column >= c->columns) return;
     const struct sniff_column *seen = c->candidate[column].seen;
     size_t distinct = smurf_sniff_distinct(seen);
-    say(s, " (%s%zu value%s", seen->beyond ? "more than " : "", seen->beyond ? distinct - 1 : distinct,
-        distinct == 1 ? "" : "s");
+    say(s, " (%s%zu value%s",
+        seen->beyond        ? "more than "
+        : c->table->partial ? "at least "
+                            : "",
+        seen->beyond ? distinct - 1 : distinct, distinct == 1 ? "" : "s");
     say_others(s, c, role, word);
     say(s, ")");
 }

@@ -32,6 +32,7 @@ struct choosing {
     const struct sniff_rows *rows;
     const smurf_read_config *config;
     struct builder *builder; /* takes remarks; may be NULL */
+    bool partial;            /* the sample is not the whole table */
 };
 
 /* Messages carry no location. */

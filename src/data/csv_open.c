@@ -265,7 +265,8 @@ static smurf_status look(struct csv *csv, struct sample *sample, struct field *f
         status = check_header(csv, first);
     }
     if (!status) status = name_columns(csv, first, err);
-    struct choosing table = {csv->name, csv->columns, csv->header, builder ? sniff : NULL, &rows, csv->config, builder};
+    struct choosing table = {csv->name, csv->columns, csv->header, builder ? sniff : NULL,
+                             &rows,     csv->config,  builder,     !sample->whole || sniff->rows >= SNIFF_ROWS};
     if (status) return status;
     return smurf_source_blame(csv->scan.source, smurf_choose(choice, &table, err), err);
 }

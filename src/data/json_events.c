@@ -136,7 +136,7 @@ static smurf_status choose(struct json_events *e, struct sample *s, const struct
     struct field *name = malloc((s->key.count + 1) * sizeof *name);
     if (!name) return smurf_fail_memory(err);
     for (uint32_t i = 0; i < s->key.count; i++) name[i] = (struct field){s->key.name[i], s->key.length[i]};
-    struct choosing table = {name, s->key.count, true, sniff, &rows, config, builder};
+    struct choosing table = {name, s->key.count, true, sniff, &rows, config, builder, sniff->rows >= SNIFF_ROWS};
     smurf_status status = smurf_choose(&choice, &table, &why);
     if (!status)
         status = open_events(e, &choice, name, config, builder, err);
@@ -183,7 +183,7 @@ smurf_status smurf_json_events_as(struct json_events *e, const smurf_read_config
     }
     if (as->sequence_column) name[n++] = (struct field){as->sequence_column, strlen(as->sequence_column)};
     if (as->type_column) name[n++] = (struct field){as->type_column, strlen(as->type_column)};
-    struct choosing table = {name, n, true, NULL, NULL, config, NULL};
+    struct choosing table = {name, n, true, NULL, NULL, config, NULL, false};
     struct choice choice;
     smurf_status status = smurf_choose(&choice, &table, err);
     return status ? status : open_events(e, &choice, name, config, NULL, err);

@@ -251,6 +251,11 @@ class Content(Described):
         s = self.take("when,what\n" + "".join("2024-01-0%d 10:00,a%d\n" % (i, i % 2) for i in range(1, 6)))
         self.assertEqual((s["type_column"], s["types"]), ("what", 2), s["text"])
 
+    def test_values_of_a_sample_are_a_lower_bound(self):
+        s = self.take("user,time,event\n" + "".join("u%d,%d,%s\n" % (i // 5, i, "ab"[i % 2]) for i in range(25000)))
+        self.assertRegex(s["text"], r"sequence 'user' \(at least 4000 values\), type 'event' \(at least 2 values\)")
+        self.assertEqual(s["sequences"], 5000)
+
     def test_no_times(self):
         self.refused("name,colour\nann,red\nbob,blue\n", "no column of times among name, colour ")
 
