@@ -680,6 +680,7 @@ static void test_copy(void **state)
     smurf_data *data = read_text(words);
     smurf_model *model = trained("", data), *copy;
     model->notes.calibration = (smurf_calibration){.gaps = 9, .sequences = 2, .conformal = 2};
+    free(model->notes.conformal);
     model->notes.conformal = calloc(2, sizeof(double));
     model->notes.conformal[1] = 0.5;
     save(model, "m.safetensors");

@@ -47,7 +47,7 @@ static void offsets_agree_with_the_c_library(void **state)
             int64_t from, until;
             int offset = smurf_time_zone_span(zone, t, &from, &until);
             assert_true(from <= t && t < until);
-            const int64_t near[] = {t, from, from - 1, until, until - 1};
+            const int64_t near[] = {t, from, from > INT64_MIN ? from - 1 : t, until, until - 1};
             for (int i = 0; i < 5; i++) {
                 if (near[i] < -INT64_C(4000000000) || near[i] > INT64_C(8000000000)) continue;
                 time_t at = (time_t)near[i];
