@@ -575,6 +575,10 @@ smurf_status smurf_choose(struct choice *out, const struct choosing *table, smur
     bool as_before = false;
     *out = (struct choice){0};
     for (int role = 0; role < COLUMN_ROLES; role++) out->column[role] = -1;
+    for (size_t i = 0; i < table->columns; i++)
+        if (memchr(table->name[i].text, '\0', table->name[i].n))
+            return smurf_fail(err, SMURF_ERROR_INPUT, "a NUL byte in the name of column %zu (is the file damaged?)",
+                              i + 1);
     if (table->sniff && table->sniff->rows) {
         c.columns = table->sniff->columns < table->columns ? table->sniff->columns : table->columns;
         c.candidate = malloc((c.columns + 1) * sizeof *c.candidate);

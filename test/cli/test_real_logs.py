@@ -46,7 +46,8 @@ class RealLogs(Case):
     def use(self, name):
         """Every command, with no option about reading; a short training."""
         log = os.path.join(LOGS, name)
-        told = self.smurf("train", log, "-o", "m", "--epochs", "1", "--layers", "1", "--width", "16", "--inner", "16", quiet=False)
+        told = self.smurf("train", log, "-o", "m", "--epochs", "1", "--layers", "1", "--width", "8", "--heads", "2",
+                          "--head-width", "4", "--inner", "8", "--nodes", "6", quiet=False)
         self.assertRegex(told.err, "(?m)^columns: time ")
         result = self.smurf("eval", "m", log, "-q")
         self.assertRegex(result.out, r"(?m)^model +\d")

@@ -256,6 +256,9 @@ class Content(Described):
         self.assertRegex(s["text"], r"sequence 'user' \(at least 4000 values\), type 'event' \(at least 2 values\)")
         self.assertEqual(s["sequences"], 5000)
 
+    def test_a_damaged_header(self):
+        self.refused("us\0er,time,event\nu,1,a\nu,2,b\n", "NUL byte in the name of column 1", "--from", "csv")
+
     def test_no_times(self):
         self.refused("name,colour\nann,red\nbob,blue\n", "no column of times among name, colour ")
 
