@@ -146,7 +146,8 @@ static ptrdiff_t best_of(const struct choose *c, enum column_role role, int leas
     return best;
 }
 
-/* A second column of the same name that fits as well. */
+/* A second column of the very same name, which later files could not tell apart, or of one that differs in case and
+   fits as well. */
 static smurf_status check_same_name(const struct choose *c, enum column_role role)
 {
     const struct choosing *t = c->table;
@@ -154,7 +155,7 @@ static smurf_status check_same_name(const struct choose *c, enum column_role rol
     for (size_t i = 0; taken >= 0 && i < c->columns && t->header; i++) {
         const struct field *a = &t->name[i], *b = &t->name[taken];
         if (i == (size_t)taken || a->n != b->n || strncasecmp(a->text, b->text, a->n) != 0) continue;
-        if (smurf_role_score(role, &c->candidate[i]) >= ROLE_SURE)
+        if (memcmp(a->text, b->text, a->n) == 0 || smurf_role_score(role, &c->candidate[i]) >= ROLE_SURE)
             return same_name(t, i > (size_t)taken ? i : (size_t)taken, c->err);
     }
     return SMURF_OK;
