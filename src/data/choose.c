@@ -183,6 +183,7 @@ static bool is_part(const struct candidate *c, enum part_of_date part)
 {
     const struct sniff_column *seen = c->seen;
     if (!seen->cells || 20 * seen->cells < 19 * c->rows) return false;
+    if (memchr(c->name->text, ',', c->name->n)) return false; /* the names of the parts are listed with commas */
     switch (part) {
     case PART_DATE: return smurf_candidate_is_date(c) && !(c->format.parts & TIME_CLOCK);
     case PART_MONTH: return seen->months == seen->cells;
