@@ -73,6 +73,7 @@ class Golden(unittest.TestCase):
             done = subprocess.run([os.path.join(BUILD, "test", "golden"), path], capture_output=True, text=True)
         return done.returncode, [line for line in done.stdout.splitlines() if line.startswith("not ok")]
 
+    @unittest.skipIf(os.environ.get("CC", "").startswith("aarch64"), "the checker is built for another processor")
     def test_a_wrong_value_is_found(self):
         spoiled = [("smurf.json", [key, "grad", "encoder.layer_stack.0.slf_attn.w_ks.weight"], key + " gradient of layer.0.key") for key in (
             "denoising_full_gradient", "denoising_stop_gradient", "implicit_score_matching", "weighted_score_matching", "maximum_likelihood")]
