@@ -204,19 +204,25 @@ static const smurf_metrics *row(const smurf_evaluation *e, smurf_row which)
     return smurf_evaluation_row(e, which, NULL, NULL);
 }
 
+static smurf_eval_config drawing(struct work *w)
+{
+    smurf_eval_config c = measuring(w);
+    c.sampler = w->cell->bench->sampler;
+    c.draws = w->cell->bench->draws;
+    c.denoise = !w->cell->bench->undenoised;
+    c.recalibrate = 0;
+    c.seed = w->cell->seed;
+    return c;
+}
+
 /* Metrics on data of draws made with this many steps. */
 static smurf_status measure_draws(struct work *w, const smurf_model *model, const smurf_data *data, size_t steps,
                                   smurf_metrics *out, smurf_error *err)
 {
     smurf_evaluation *e;
-    smurf_eval_config c = measuring(w);
+    smurf_eval_config c = drawing(w);
     char text[64];
-    c.sampler = w->cell->bench->sampler;
-    c.draws = w->cell->bench->draws;
     c.steps = steps;
-    c.denoise = !w->cell->bench->undenoised;
-    c.recalibrate = 0;
-    c.seed = w->cell->seed;
     snprintf(text, sizeof text, "drawing, %zu steps", steps);
     stage(w, training_share, 1, text);
     smurf_status status = smurf_evaluate(&e, model, data, NULL, &c, err);
@@ -224,24 +230,6 @@ static smurf_status measure_draws(struct work *w, const smurf_model *model, cons
     *out = *row(e, SMURF_ROW_SAMPLED);
     out->acc_true_time = row(e, SMURF_ROW_MODEL)->acc_true_time; /* does not depend on draws */
     smurf_evaluation_free(e);
-    return SMURF_OK;
-}
-
-/* Tries a few numbers of steps around the model's own and returns the one with the lowest CS, with its metrics. */
-static smurf_status choose_steps(struct work *w, const smurf_model *model, const smurf_data *data, size_t *steps,
-                                 smurf_metrics *metrics, smurf_error *err)
-{
-    static const double share[] = {0.1, 0.2, 0.5, 1, 2};
-    double usual = settings_number(smurf_model_settings(model), "sampler-steps");
-    for (size_t i = 0; i < sizeof share / sizeof *share; i++) {
-        smurf_metrics m;
-        size_t n = (size_t)fmax(1, round(share[i] * usual));
-        smurf_status status = measure_draws(w, model, data, n, &m, err);
-        if (status) return status;
-        if (i && !(m.cs < metrics->cs)) continue;
-        *steps = n;
-        *metrics = m;
-    }
     return SMURF_OK;
 }
 
@@ -256,10 +244,15 @@ static smurf_status measure_drawn(struct work *w, const smurf_model *model, smur
     if (!b->steps && !b->paper_protocol)
         status = smurf_fit_divide(&selecting, &calibrating, b->split.dev, b->recalibrate, w->cell->seed, err);
     const smurf_data *by = b->paper_protocol ? b->split.test : selecting ? selecting : b->split.dev;
-    if (!b->steps && !status) status = choose_steps(w, model, by, &r->steps, &m, err);
+    if (!b->steps && !status) {
+        smurf_eval_config c = drawing(w);
+        stage(w, training_share, 1, "choosing the steps");
+        status = walk_choose(&r->walk, model, by, &c, err);
+        r->steps = r->walk.steps;
+    }
     smurf_data_free(selecting);
     smurf_data_free(calibrating);
-    if (!status && !b->paper_protocol) status = measure_draws(w, model, b->split.test, r->steps, &m, err);
+    if (!status) status = measure_draws(w, model, b->split.test, r->steps, &m, err);
     if (!status) add_law(r, "drawn", &m);
     return status;
 }

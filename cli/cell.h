@@ -10,6 +10,7 @@
 
 #include "fingerprint.h"
 #include "pool.h"
+#include "walk.h"
 
 #include <stdbool.h>
 
@@ -41,6 +42,7 @@ struct result {
     size_t laws;
     double markov, mean_gap; /* of the naive laws; otherwise NaN */
     size_t steps;            /* of the sampler; 0: none */
+    struct walk walk;        /* by which they were chosen, if they were */
     char code[17];           /* digest of the sources that produced it */
 };
 

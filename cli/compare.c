@@ -463,7 +463,7 @@ int command_compare(int argc, char **argv)
         {0, "recalibrate", OPTION_TEXT, &o.recalibrate, "auto", "on: set aside two thirds of dev for calibration; off; auto: on if dev has 1000 gaps; draws are never recalibrated"},
         {0, "sampler", OPTION_SAMPLER, &o.sampler, "NAME", " (default: exact, which integrates the laws; the others draw from them)"},
         {0, "draws", OPTION_COUNT, &o.draws, "N", "draws per gap (default: 100)"},
-        {0, "steps", OPTION_TEXT, &o.steps, "auto", "sampler steps; auto: lowest CS on dev, from a tenth to twice the model's setting"},
+        {0, "steps", OPTION_TEXT, &o.steps, "auto", "sampler steps; auto: lowest CS on dev, along one walk of twice the model's setting"},
         {0, "no-denoise", OPTION_FLAG, &o.undenoised, NULL, "omit the final Tweedie step"},
         {0, "paper-protocol", OPTION_FLAG, &o.paper_protocol, NULL, "choose the steps on test, as in the paper, and mark the results"},
         {0, "in-mean-gaps", OPTION_FLAG, &o.mean_gaps, NULL, "CRPS and lengths in mean gaps of train instead of the data's unit"},

@@ -4,6 +4,7 @@
 #include "modelfile.h"
 #include "show_metrics.h"
 #include "terminal.h"
+#include "walk.h"
 
 #include <errno.h>
 #include <math.h>
@@ -38,8 +39,6 @@ struct eval_options {
 /* ---- The sampler ----------------------------------------------------------------------------- */
 
 enum { DRAWS = 100 };
-static const size_t steps_grid[] = {20, 50, 100, 200, 500, 1000, 2000};
-enum { STEPS_GRID = sizeof steps_grid / sizeof *steps_grid };
 
 static int is_auto(const struct eval_options *o)
 {
@@ -88,25 +87,18 @@ static smurf_eval_config configure(const struct eval_options *o)
 static int choose_steps(const struct eval_options *o, const smurf_model *model, const smurf_split *split,
                         smurf_eval_config *config)
 {
-    smurf_eval_config trial = *config;
-    double best = INFINITY, worst = 0;
+    smurf_error err;
+    struct walk walk;
     if (!split->dev)
         return report_failure("--steps auto needs a dev part, and there is none: give a directory that holds "
                               "dev, or --split 8:1:1, or a number of steps");
-    trial.bootstrap = trial.examples = 0;
-    trial.fast = 1;
-    for (size_t i = 0; i < STEPS_GRID; i++) {
-        smurf_error err;
-        smurf_evaluation *e;
-        trial.steps = steps_grid[i];
-        if (smurf_evaluate(&e, model, split->dev, NULL, &trial, &err)) return report_error(&err);
-        double cs = smurf_evaluation_row(e, SMURF_ROW_SAMPLED, NULL, NULL)->cs;
-        smurf_evaluation_free(e);
-        if (cs < best) best = cs, config->steps = steps_grid[i];
-        if (cs > worst) worst = cs;
-    }
+    if (walk_choose(&walk, model, split->dev, config, &err)) return report_error(&err);
+    double worst = 0;
+    for (size_t k = 0; k < walk.looks; k++) worst = fmax(worst, walk.cs[k]);
+    config->steps = walk.steps;
     report_done("--steps auto: chose %zu steps of %s with a CS of %.2f%% on dev (worst of %zu to %zu steps: %.2f%%)",
-                config->steps, o->sampler, best, steps_grid[0], steps_grid[STEPS_GRID - 1], worst);
+                walk.steps, o->sampler, walk.cs[walk.steps / walk.every - 1], walk.every, walk.looks * walk.every,
+                worst);
     return 0;
 }
 

@@ -14,10 +14,10 @@
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-static void put_list(FILE *out, const char *name, const double *x)
+static void put_list(FILE *out, const char *name, const double *x, size_t n)
 {
     fprintf(out, ",\n  \"%s\": [", name);
-    for (int k = 0; k < SMURF_LEVELS; k++) {
+    for (size_t k = 0; k < n; k++) {
         fputs(k ? ", " : "", out);
         put_number(out, x[k]);
     }
@@ -35,8 +35,8 @@ static void put_law(FILE *out, const struct law_result *law)
         fprintf(out, ",\n  \"%s\": ", metric->name);
         put_number(out, smurf_metric_value(m, metric));
     }
-    put_list(out, "coverage", m->coverage);
-    put_list(out, "interval_length", m->interval_length);
+    put_list(out, "coverage", m->coverage, SMURF_LEVELS);
+    put_list(out, "interval_length", m->interval_length, SMURF_LEVELS);
     fputc('}', out);
 }
 
@@ -46,6 +46,8 @@ static void put_result(FILE *out, const struct result *r)
     put_number(out, r->markov);
     fputs(", \"mean_gap\": ", out);
     put_number(out, r->mean_gap);
+    if (r->walk.looks) fprintf(out, ",\n \"walk_every\": %zu", r->walk.every);
+    if (r->walk.looks) put_list(out, "walk_cs", r->walk.cs, r->walk.looks);
     fputs(",\n \"laws\": [", out);
     for (size_t i = 0; i < r->laws; i++) {
         fputs(i ? ",\n " : "", out);
@@ -87,13 +89,15 @@ static size_t count(const json_t *object, const char *name)
     return x >= 0 && x < 1e15 ? (size_t)x : 0;
 }
 
-static void read_list(const json_t *object, const char *name, double *out)
+/* Up to n numbers, the rest NaN; returns how many there are. */
+static size_t read_list(const json_t *object, const char *name, double *out, size_t n)
 {
     const json_t *list = json_object_get(object, name);
-    for (size_t k = 0; k < SMURF_LEVELS; k++) {
+    for (size_t k = 0; k < n; k++) {
         const json_t *value = json_array_get(list, k);
         out[k] = json_is_number(value) ? json_number_value(value) : NAN;
     }
+    return json_array_size(list) < n ? json_array_size(list) : n;
 }
 
 static void read_law(struct law_result *out, const json_t *law)
@@ -108,8 +112,8 @@ static void read_law(struct law_result *out, const json_t *law)
         double x = number(law, metric->name);
         memcpy((char *)&out->metrics + metric->offset, &x, sizeof x);
     }
-    read_list(law, "coverage", out->metrics.coverage);
-    read_list(law, "interval_length", out->metrics.interval_length);
+    read_list(law, "coverage", out->metrics.coverage, SMURF_LEVELS);
+    read_list(law, "interval_length", out->metrics.interval_length, SMURF_LEVELS);
 }
 
 /* jansson's parser drops characters when out of memory, so that must end the command. */
@@ -131,6 +135,8 @@ bool result_read(struct result *out, const char *path)
     const json_t *laws = json_object_get(root, "laws");
     *out = (struct result){.steps = count(root, "steps"), .markov = number(root, "acc_markov")};
     out->mean_gap = number(root, "mean_gap");
+    out->walk.every = count(root, "walk_every");
+    out->walk.looks = read_list(root, "walk_cs", out->walk.cs, LOOKS_MOST);
     const char *code = json_string_value(json_object_get(root, "code"));
     snprintf(out->code, sizeof out->code, "%s", code ? code : "");
     for (size_t i = 0; i < json_array_size(laws) && i < LAWS_MOST; i++)

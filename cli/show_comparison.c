@@ -245,6 +245,18 @@ static void json_marks(FILE *out, const struct comparison *c, size_t row)
     fputc('}', out);
 }
 
+/* The scores by which the steps were chosen. */
+static void json_walk(FILE *out, const struct walk *walk)
+{
+    if (walk->looks == 0) return;
+    fprintf(out, ", \"walk_every\": %zu, \"walk_cs\": [", walk->every);
+    for (size_t k = 0; k < walk->looks; k++) {
+        fputs(k ? ", " : "", out);
+        put_number(out, walk->cs[k]);
+    }
+    fputc(']', out);
+}
+
 /* The single runs. */
 static void json_runs(FILE *out, const struct comparison *c, size_t row)
 {
@@ -254,6 +266,7 @@ static void json_runs(FILE *out, const struct comparison *c, size_t row)
         fprintf(out, "%s\n    {\"fingerprint\": \"%s\"", i ? "," : "", cell->key);
         if (cell->kind == CELL_MODEL) fprintf(out, ", \"seed\": %llu", (unsigned long long)cell->seed);
         if (c->row[row].drawn) fprintf(out, ", \"steps\": %zu", cell->result.steps);
+        if (c->row[row].drawn) json_walk(out, &cell->result.walk);
         json_metrics(out, &c->row[row].run[i]->metrics, c->per, ", ");
         fputc('}', out);
     }

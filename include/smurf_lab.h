@@ -238,6 +238,14 @@ SMURF_API smurf_status smurf_evaluate_process(smurf_evaluation **out, const smur
 SMURF_API smurf_status smurf_evaluate_naive(smurf_evaluation **out, const smurf_data *data, const smurf_data *train,
                                             const smurf_eval_config *config, smurf_error *err);
 
+/* The calibration score of draws, in percent, as a function of the number of steps: cs[k] after (k + 1) every steps of
+   one walk per gap, cs (steps / every). config: the sampler, which takes steps; draws, steps (0: the model's setting),
+   step, denoise, seed, threads and progress; NULL is an SMURF_ERROR_ARGUMENT. Needs draws * steps / every numbers a
+   thread. */
+SMURF_API smurf_status smurf_evaluate_walk(const smurf_model *model, const smurf_data *data,
+                                           const smurf_eval_config *config, size_t every, double *cs, size_t n,
+                                           smurf_error *err);
+
 /* ---- Comparisons ----------------------------------------------------------------------------------------- */
 
 /* One law of a comparison: means over runs that differ only in their seed. */

@@ -170,6 +170,41 @@ static void samplers_with_steps(void **state)
     }
 }
 
+/* The last score of a walk is that of an evaluation with as many steps, on any number of threads. */
+static void walks_are_scored(void **state)
+{
+    const struct fixture *f = *state;
+    smurf_error err;
+    smurf_evaluation *e;
+    smurf_eval_config c = small_eval();
+    double cs[3], again[3];
+    c.sampler = "langevin";
+    c.steps = 60;
+    if (smurf_evaluate_walk(f->model, f->test, &c, 20, cs, 3, &err)) fail_msg("%s", err.message);
+    c.threads = 4;
+    if (smurf_evaluate_walk(f->model, f->test, &c, 20, again, 3, &err)) fail_msg("%s", err.message);
+    assert_memory_equal(cs, again, sizeof cs);
+    if (smurf_evaluate(&e, f->model, f->test, NULL, &c, &err)) fail_msg("%s", err.message);
+    assert_float_equal(cs[2], smurf_evaluation_row(e, SMURF_ROW_SAMPLED, NULL, NULL)->cs, 1e-9);
+    smurf_evaluation_free(e);
+    assert_true(cs[0] != cs[2]);
+}
+
+static void walks_that_cannot_be_scored(void **state)
+{
+    const struct fixture *f = *state;
+    smurf_error err;
+    smurf_eval_config c = small_eval();
+    double cs[3];
+    assert_int_equal(smurf_evaluate_walk(f->model, f->test, &c, 20, cs, 3, &err), SMURF_ERROR_ARGUMENT);
+    assert_non_null(strstr(err.message, "takes no steps"));
+    c.sampler = "langevin";
+    c.steps = 60;
+    assert_int_equal(smurf_evaluate_walk(f->model, f->test, &c, 0, cs, 3, &err), SMURF_ERROR_ARGUMENT);
+    assert_int_equal(smurf_evaluate_walk(f->model, f->test, &c, 20, cs, 2, &err), SMURF_ERROR_ARGUMENT);
+    assert_non_null(strstr(err.message, "gives 3 scores, not 2"));
+}
+
 /* ---- What an evaluation owns ----------------------------------------------------------------------- */
 
 /* Everything an evaluation can be asked for, the page with names of types and the epochs included. */
@@ -438,6 +473,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(wrong_samplers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(more_types_than_the_model_has, set_up, tear_down),
         cmocka_unit_test_setup_teardown(samplers_with_steps, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(walks_are_scored, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(walks_that_cannot_be_scored, set_up, tear_down),
         cmocka_unit_test_setup_teardown(scores_add_up_to_metrics, set_up, tear_down),
         cmocka_unit_test_setup_teardown(scores_can_be_stopped_or_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unknown_types_are_not_scored, set_up, tear_down),

@@ -262,6 +262,31 @@ static void samplers_are_the_plain_walk(void **state)
     }
 }
 
+/* Looking at a walk does not change it: the last look is the draws of a walk without, and an earlier one, taken within
+   a block of normals, those of a shorter walk, but for the error of the table. */
+static void a_walk_can_be_looked_at(void **state)
+{
+    (void)state;
+    enum { N = 300, EVERY = 10, STEPS = 30, LOOKS = 3 };
+    struct units units;
+    struct law law = learned(&units, 1, 3);
+    struct sampler_config config = {.steps = STEPS, .step = 0.02, .start = {0.2, 3}, .denoise = 0.1, .seed = 5};
+    double seen[LOOKS][N], out[N];
+    for (size_t s = WALKS; smurf_sampler_at(s); s++) {
+        config.every = EVERY;
+        assert_true(smurf_sampler_at(s)->draw(&law, &config, 9, seen[0], N));
+        for (size_t k = 0; k < LOOKS; k++) {
+            config.every = 0;
+            config.steps = (k + 1) * EVERY;
+            assert_true(smurf_sampler_at(s)->draw(&law, &config, 9, out, N));
+            for (size_t i = 0; i < N; i++)
+                if (!(fabs(out[i] - seen[k][i]) <= (k + 1 < LOOKS ? 2e-4 : 0)))
+                    fail_msg("%s, look %zu, draw %zu: %.9g, not %.9g", smurf_sampler_at(s)->name, k, i, seen[k][i],
+                             out[i]);
+        }
+    }
+}
+
 /* ---- Distributions ------------------------------------------------------------------------------------------ */
 
 /* The largest distance of the draws' distribution from a CDF. By chance it is above 0.031 once in a thousand times. */
@@ -503,6 +528,7 @@ int main(void)
         cmocka_unit_test(table_knows_constant_ends),
         cmocka_unit_test(table_of_nothing_asks_everywhere),
         cmocka_unit_test(samplers_are_the_plain_walk),
+        cmocka_unit_test(a_walk_can_be_looked_at),
         cmocka_unit_test(samplers_end_in_the_stationary_law),
         cmocka_unit_test(learned_laws_drift_left),
         cmocka_unit_test(draws_are_reproducible),

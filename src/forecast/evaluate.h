@@ -11,6 +11,10 @@
 smurf_status smurf_eval_config_take(smurf_eval_config *out, const struct sampler_class **sampler,
                                     const smurf_eval_config *given, smurf_error *err);
 
+/* How a sampler that takes steps draws from a model's laws. */
+smurf_status smurf_sampler_config_of(struct sampler_config *out, const struct sampler_class *sampler,
+                                     const smurf_model *model, const smurf_eval_config *config, smurf_error *err);
+
 /* An error if data has types that the model does not have. */
 smurf_status smurf_evaluate_check(const smurf_model *model, const smurf_data *data, smurf_error *err);
 

@@ -35,17 +35,16 @@ static bool draw(void *context, const struct predictor *p, void *workspace, size
     return true;
 }
 
-/* out->sampler must be set. */
-static smurf_status set_drawing(struct drawing *out, const smurf_model *m, const smurf_eval_config *c, smurf_error *err)
+smurf_status smurf_sampler_config_of(struct sampler_config *out, const struct sampler_class *sampler,
+                                     const smurf_model *m, const smurf_eval_config *c, smurf_error *err)
 {
-    if (!out->sampler->draw) return SMURF_OK;
     if (!m->notes.has_marginal)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT,
                           "the model file lacks the quantiles of the train gaps that samplers start from: retrain it");
-    if (out->sampler->not_on_log && m->config.scale == SMURF_SCALE_LOG)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "%s", out->sampler->not_on_log);
+    if (sampler->not_on_log && m->config.scale == SMURF_SCALE_LOG)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "%s", sampler->not_on_log);
     double noise = smurf_model_noise(&m->config);
-    out->config = (struct sampler_config){
+    *out = (struct sampler_config){
         .steps = c->steps ? c->steps : m->config.sampler_steps,
         .step = c->step > 0 ? c->step : m->config.sampler_step,
         .start = {smurf_scale_forward(&m->view.scale, m->notes.marginal[(MARGINAL_LEVELS - 1) / 20]),
@@ -96,7 +95,8 @@ smurf_status smurf_evaluate(smurf_evaluation **out, const smurf_model *m, const 
     struct drawing drawing = {.model = m};
     smurf_status status = smurf_eval_config_take(&c, &drawing.sampler, given, err);
     if (!status) status = smurf_evaluate_check(m, data, err);
-    if (!status) status = set_drawing(&drawing, m, &c, err);
+    if (!status && drawing.sampler->draw)
+        status = smurf_sampler_config_of(&drawing.config, drawing.sampler, m, &c, err);
     if (status) return status;
     bool mapped = c.recalibrate && m->notes.calibration.recalibrated, walks = drawing.sampler->draw;
     smurf_model plain = *m; /* without its recalibration map, if not wanted */

@@ -93,14 +93,15 @@ static void step_directly(const struct walk *walk, size_t lanes, const float *z,
     }
 }
 
-/* All steps of the places u, for draws from `first` on. */
-static void walk_lanes(const struct walk *walk, uint32_t first, size_t lanes, float *u)
+/* Steps from .. to-1 of the places u, for draws from `first` on. */
+static void walk_lanes(const struct walk *walk, uint32_t first, size_t lanes, size_t from, size_t to, float *u)
 {
     float z[WALK_BLOCK][WALK_LANES];
     int32_t direct[WALK_LANES];
-    for (size_t s = 0; s < walk->steps; s++) {
+    for (size_t s = from; s < to; s++) {
         size_t j = s % WALK_BLOCK;
-        if (j == 0) smurf_walk_normals(walk->config->seed, walk->stream, first, (uint32_t)(s / WALK_BLOCK), lanes, z);
+        if (j == 0 || s == from)
+            smurf_walk_normals(walk->config->seed, walk->stream, first, (uint32_t)(s / WALK_BLOCK), lanes, z);
         if (smurf_walk_step(walk->table, &walk->step, lanes, z[j], u, direct))
             step_directly(walk, lanes, z[j], u, direct);
     }
@@ -117,20 +118,22 @@ static void start(const struct walk *walk, uint32_t first, size_t lanes, double 
     }
 }
 
-/* Moves t (lanes) from the start through all steps. */
-static void move(const struct walk *walk, uint32_t first, size_t lanes, double *t)
+/* From t (lanes) to places on the table's axis, and back. */
+static void place(const struct walk *walk, size_t lanes, const double *t, float *u)
 {
     const struct score_table *table = walk->table;
-    const struct langevin *langevin = walk->langevin;
-    float u[WALK_LANES];
     for (size_t i = 0; i < lanes; i++) {
-        double place = (into(langevin, t[i]) - table->origin) / table->width;
-        u[i] = (float)fmax(fmin(place, WALK_FAR), -WALK_FAR);
+        double at = (into(walk->langevin, t[i]) - table->origin) / table->width;
+        u[i] = (float)fmax(fmin(at, WALK_FAR), -WALK_FAR);
         if (u[i] <= walk->step.floor) u[i] = nextafterf(walk->step.floor, INFINITY);
     }
-    walk_lanes(walk, first, lanes, u);
+}
+
+static void unplace(const struct walk *walk, size_t lanes, const float *u, double *t)
+{
+    const struct langevin *langevin = walk->langevin;
     for (size_t i = 0; i < lanes; i++) {
-        double y = table->origin + table->width * (double)u[i];
+        double y = walk->table->origin + walk->table->width * (double)u[i];
         t[i] = langevin->back ? fmin(fmax(langevin->back(y), DBL_MIN), DBL_MAX) : y;
     }
 }
@@ -148,17 +151,31 @@ static void denoise(const struct walk *walk, size_t lanes, double *t)
     }
 }
 
-static void draw_lots(const struct walk *walk, double *out, size_t n)
+/* The walk of up to WALK_LANES draws; looks (looks x n) are taken at equal distances, the last at the end. */
+static void draw_lot(const struct walk *walk, size_t first, size_t m, size_t looks, double *out, size_t n)
 {
     double t[WALK_LANES];
-    for (size_t from = 0; from < n; from += WALK_LANES) {
-        size_t m = n - from < WALK_LANES ? n - from : WALK_LANES;
-        size_t lanes = (m + WALK_GROUP - 1) / WALK_GROUP * WALK_GROUP;
-        start(walk, (uint32_t)from, lanes, t);
-        if (walk->steps) move(walk, (uint32_t)from, lanes, t);
+    float u[WALK_LANES];
+    size_t lanes = (m + WALK_GROUP - 1) / WALK_GROUP * WALK_GROUP, stride = walk->steps / looks;
+    start(walk, (uint32_t)first, lanes, t);
+    if (walk->steps) place(walk, lanes, t, u);
+    for (size_t k = 0; k < looks; k++) {
+        if (walk->steps == 0) {
+            start(walk, (uint32_t)first, lanes, t);
+        } else {
+            walk_lanes(walk, (uint32_t)first, lanes, k * stride, k + 1 < looks ? (k + 1) * stride : walk->steps, u);
+            unplace(walk, lanes, u, t);
+        }
         denoise(walk, lanes, t);
-        for (size_t i = 0; i < m; i++) out[from + i] = t[i];
+        for (size_t i = 0; i < m; i++) out[k * n + first + i] = t[i];
     }
+}
+
+static void draw_lots(const struct walk *walk, double *out, size_t n)
+{
+    size_t every = walk->config->every, looks = every ? walk->config->steps / every : 1;
+    for (size_t from = 0; from < n; from += WALK_LANES)
+        draw_lot(walk, from, n - from < WALK_LANES ? n - from : WALK_LANES, looks, out, n);
 }
 
 bool smurf_langevin_draw(const struct langevin *langevin, const struct sampler_config *config, uint64_t stream,

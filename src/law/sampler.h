@@ -22,6 +22,9 @@
  * diverges keeps the last finite place, at most 1e18 cells of the table away. Unless the step is positive and finite,
  * draws are their starts. Starts must be finite.
  *
+ * A walk of more steps has a wider table, so the draws after k steps of a longer walk differ from those of a walk of k
+ * steps by the table's error.
+ *
  * A call allocates one table of 400 KB, for any n.
  */
 #ifndef SMURF_LAW_SAMPLER_H
@@ -37,14 +40,16 @@ struct sampler_config {
     double start[2]; /* draws start uniform between these */
     double denoise;  /* sigma of Tweedie's last step t + sigma^2 psi(t); 0: none. multiplicative noise: none */
     double floor;    /* reject: draws stay above this */
+    size_t every;    /* one walk, looked at after every so many steps; 0: at its end only */
     uint64_t seed;
 };
 
 struct sampler_class {
     const char *name, *about;
     const char *not_on_log; /* why it does not support the log axis, and what to use instead; NULL: it does */
-    /* out (n), in no order; n below 2^32. stream distinguishes laws. Thread-safe. NULL: draws from the law's
-       distribution instead of by the score, without steps. False: out of memory. */
+    /* out (n), in no order; n below 2^32. With `every`: out (steps / every x n), the draws after every, 2 every, ...
+       steps of the same walk, each with Tweedie's step. stream distinguishes laws. Thread-safe. NULL: draws from the
+       law's distribution instead of by the score, without steps. False: out of memory. */
     bool (*draw)(const struct law *law, const struct sampler_config *config, uint64_t stream, double *out, size_t n);
 };
 

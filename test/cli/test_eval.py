@@ -215,10 +215,12 @@ class Laws(EvalCase):
         self.assertRegex(r.err, r"^--steps auto: chose \d+ steps of langevin with a CS of [\d.]+% on dev .*\n$")
         steps, cs = r.err.split()[3], float(r.err.split("CS of ")[1].split("%")[0])
         self.assertEqual(json.loads(r.out), self.demo(*args, "--steps", steps, model="dsm.safetensors"))
+        self.assertEqual(int(steps) % 20, 0)
+        # One long walk has a slightly coarser table of the score than a walk of just these steps.
         dev = {n: self.demo(*args, "--steps", n, "--part", "dev", model="dsm.safetensors")["cs_sampled"]
-               for n in ["20", "50", "100", "200", "500", "1000", "2000"]}
-        self.assertEqual(steps, min(dev, key=dev.get))
-        self.assertAlmostEqual(dev[steps], cs, 2)
+               for n in [steps, "20", "100", "200", "500", "1000", "2000"]}
+        self.assertAlmostEqual(dev[steps], cs, delta=0.5)
+        self.assertLess(dev[steps], min(dev.values()) + 0.5)
         self.smurf("eval", self.at("dsm.safetensors"), self.at("demo"), *args, "--steps", "auto", "--json", "--quiet")
 
     def test_steps_auto_needs_dev(self):
