@@ -420,7 +420,8 @@ static void say_others(struct sentence *s, const struct choose *c, enum column_r
         ptrdiff_t other = best_of(&others, role, role == COLUMN_TIME ? ROLE_SURE + 1 : 1, &score);
         if (other < 0) break;
         rest.part[rest.parts++] = other;
-        say(s, "%s'%.*s'", extra ? " or " : "; or ", FIELD_SHOWN(c->table->name[other]));
+        say(s, "%s'%.*s'", extra ? " or " : s->text[s->used - 1] == '(' ? "or " : "; or ",
+            FIELD_SHOWN(c->table->name[other]));
     }
     if (extra) say(s, ": --%s NAME", option);
 }
@@ -587,7 +588,7 @@ smurf_status smurf_choose(struct choice *out, const struct choosing *table, smur
         if (!c.candidate) return smurf_fail_memory(err);
         for (size_t i = 0; i < c.columns; i++)
             smurf_candidate_init(&c.candidate[i], &table->name[i], table->header, &table->sniff->column[i],
-                                 table->sniff->rows);
+                                 table->sniff->rows, table->partial);
     }
     smurf_status status = choose_roles(&c, &as_before);
     if (!status && out->column[COLUMN_TIME] < 0) status = no_time(&c);

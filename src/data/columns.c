@@ -58,16 +58,16 @@ int smurf_column_rank(enum column_role role, const char *name, size_t n, const s
 /* Blank-separated words that make a name suggest a role. */
 static const char *const telling[COLUMN_ROLES] = {
     [COLUMN_SEQUENCE] = "account asset bike bus car card case claim client contract customer device driver employee "
-                        "engine entity equipment guest host household loan machine member node order passenger patient "
-                        "person player plane policy seq sequence series session ship student subject subscriber train "
-                        "trace truck unit user vehicle visitor",
+                        "engine entity equipment guest host household incident invoice loan machine member node order "
+                        "passenger patient person player plane policy seq sequence serial series session ship student "
+                        "subject subscriber ticket trace train truck unit user vehicle vin visitor",
     [COLUMN_TIME] = "clock created date datetime epoch occurred time timestamp ts when",
     [COLUMN_TYPE] = "action activity alarm alert category class command error event kind label level mark method "
                     "operation outcome phase priority program rating reason result severity shape stage status step "
                     "task type verb",
 };
 /* Words that say little beside a telling one. */
-static const char filler[] = "code hash id ids idx index key name no nr num number uuid";
+static const char filler[] = "code hash id ids idx index key name no nr num number ref uuid №";
 /* Times of something else than the event. */
 static const char late[] = "birth closed due end expires expiry finish finished last modified resolved stop to until "
                            "updated";

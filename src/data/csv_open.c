@@ -21,10 +21,11 @@ struct sample {
     size_t middle_n;
 };
 
-static smurf_status each_record(const struct sample *s, const char *begin, const char *end, bool whole, size_t most,
+/* *begin moves behind the records taken. */
+static smurf_status each_record(const struct sample *s, const char **begin, const char *end, bool whole, size_t most,
                                 sniff_take *take, void *to, smurf_error *err)
 {
-    struct source source = {.name = "", .p = begin, .end = end, .line = 1, .eof = true};
+    struct source source = {.name = "", .p = *begin, .end = end, .line = 1, .eof = true};
     struct csv_scan scan = {.source = &source, .err = NULL, .delimiter = s->delimiter, .log = s->log};
     smurf_status status = SMURF_OK, failed = SMURF_OK;
     const char *p, *stop;
@@ -37,17 +38,29 @@ static smurf_status each_record(const struct sample *s, const char *begin, const
         failed = take(to, scan.field, count, err);
     }
     smurf_csv_release(&scan);
+    *begin = source.p;
     return failed;
+}
+
+/* The records after the first line, which may be cut off. */
+static smurf_status each_inside(const struct sample *s, const char *begin, const char *end, bool whole,
+                                sniff_take *take, void *to, smurf_error *err)
+{
+    const char *line = begin < end ? memchr(begin, '\n', (size_t)(end - begin)) : NULL;
+    if (!line++) return SMURF_OK;
+    return each_record(s, &line, end, whole, SNIFF_ROWS, take, to, err);
 }
 
 static smurf_status each_row(void *context, sniff_take *take, void *to, smurf_error *err)
 {
     const struct sample *s = context;
     smurf_status status = s->first ? take(to, s->first, s->columns, err) : SMURF_OK;
-    if (!status) status = each_record(s, s->begin, s->end, s->whole, SNIFF_ROWS, take, to, err);
-    if (status || !s->middle_n) return status;
-    const char *line = memchr(s->middle, '\n', s->middle_n), *end = s->middle + s->middle_n;
-    return line ? each_record(s, line + 1, end, false, SNIFF_ROWS, take, to, err) : SMURF_OK;
+    const char *p = s->begin;
+    if (!status) status = each_record(s, &p, s->end, s->whole, SNIFF_ROWS, take, to, err);
+    if (s->end - p > SNIFF_PIECE) p = s->end - SNIFF_PIECE;
+    if (!status) status = each_inside(s, p, s->end, s->whole, take, to, err);
+    if (!status && s->middle) status = each_inside(s, s->middle, s->middle + s->middle_n, false, take, to, err);
+    return status;
 }
 
 static smurf_status see_row(void *to, const struct field *cell, size_t n, smurf_error *err)
@@ -111,7 +124,8 @@ static smurf_status guess_delimiter(struct sample *s, const char *p, const char 
         for (int k = 0; k < COUNTED; k++) smurf_time_guess_init(&counts->time[k]);
         s->delimiter = candidate[i];
         status = count_in(p, end, candidate[i], &counts->expected, err);
-        if (!status) status = each_record(s, s->begin, s->end, s->whole, ROWS, count_fields, counts, err);
+        const char *from = s->begin;
+        if (!status) status = each_record(s, &from, s->end, s->whole, ROWS, count_fields, counts, err);
         if (status || counts->expected < 2 || !counts->rows || 10 * counts->right < 9 * counts->rows) continue;
         times = has_times(counts);
         if (times || !alike) alike = candidate[i];
@@ -303,17 +317,6 @@ static smurf_status read_first_line(struct csv *csv, struct sample *sample, bool
     return status ? status : first_line(csv, *begin, end, first);
 }
 
-/* Large files: a piece from the middle too, for what the first rows leave open. */
-static smurf_status look_inside(struct sample *sample, const struct source *source, smurf_error *err)
-{
-    enum { PIECE = SNIFF_BYTES / 8 };
-    if (source->eof || !smurf_source_can_look(source, 4 * (uint64_t)SNIFF_BYTES)) return SMURF_OK;
-    if (!(sample->middle = malloc(PIECE + SOURCE_PAD))) return smurf_fail_memory(err);
-    sample->middle_n = smurf_source_middle(source, sample->middle, PIECE);
-    memset(sample->middle + sample->middle_n, 0, SOURCE_PAD);
-    return SMURF_OK;
-}
-
 smurf_status smurf_csv_open(struct csv *csv, struct source *source, struct builder *builder,
                             const smurf_read_config *config, const char *format, char delimiter, smurf_error *err)
 {
@@ -327,7 +330,7 @@ smurf_status smurf_csv_open(struct csv *csv, struct source *source, struct build
     smurf_status status = skip_byte_order_mark(source, err);
     if (!status && builder) status = smurf_source_fill(source, SNIFF_BYTES, err);
     if (!status) status = read_first_line(csv, &sample, !builder, &first, &begin);
-    if (!status && builder) status = look_inside(&sample, source, err);
+    if (!status && builder) status = smurf_source_middle(source, SNIFF_PIECE, &sample.middle, &sample.middle_n, err);
     if (!status) status = look(csv, &sample, first, &sniff, builder, &choice);
     smurf_sniff_release(&sniff);
     free(sample.middle);

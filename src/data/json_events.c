@@ -15,6 +15,8 @@ void smurf_json_events_release(struct json_events *e)
 
 struct sample {
     const char *begin, *end;
+    char *middle; /* owned: lines from the middle of the file; the first and last may be cut off */
+    size_t middle_n;
     struct names key; /* fields, in order of appearance */
     struct field *cell;
     size_t cells, cell_room;
@@ -22,7 +24,8 @@ struct sample {
     size_t at_room;
     json_not_event *not_event;
     const void *context;
-    bool other; /* there is something else than events */
+    bool other;   /* there is something else than events */
+    bool partial; /* there are more rows than these */
 };
 
 /* Takes one member; scratch starts with a byte that is no text. */
@@ -67,13 +70,13 @@ static smurf_status take_object(struct sample *s, struct json *json, sniff_take 
     return take(to, s->cell, s->cells, err);
 }
 
-/* Objects, alone or in arrays. What cannot be read ends the sample. */
-static smurf_status each_object(void *context, sniff_take *take, void *to, smurf_error *err)
+/* Objects, alone or in arrays. What cannot be read ends the sample. *begin moves behind what was taken. */
+static smurf_status objects_in(struct sample *s, const char **begin, const char *end, sniff_take *take, void *to,
+                               smurf_error *err)
 {
-    struct sample *s = context;
-    struct source source = {.name = "", .p = s->begin, .end = s->end, .line = 1, .eof = true};
+    struct source source = {.name = "", .p = *begin, .end = end, .line = 1, .eof = true};
     struct json json = {.source = &source};
-    source.window = (void *)(uintptr_t)s->begin;
+    source.window = (void *)(uintptr_t)*begin;
     smurf_status status = SMURF_OK;
     char c;
     for (size_t rows = 0; !status && !json.status && !s->other && rows < SNIFF_ROWS && (c = smurf_json_peek(&json));) {
@@ -88,6 +91,28 @@ static smurf_status each_object(void *context, sniff_take *take, void *to, smurf
     }
     free(json.scratch);
     if (json.status == SMURF_ERROR_MEMORY && !status) status = smurf_fail_memory(err);
+    *begin = source.p;
+    return status;
+}
+
+/* The objects after the first line, which may be cut off. */
+static smurf_status lines_in(struct sample *s, const char *begin, const char *end, sniff_take *take, void *to,
+                             smurf_error *err)
+{
+    const char *line = begin < end ? memchr(begin, '\n', (size_t)(end - begin)) : NULL;
+    if (!line++) return SMURF_OK;
+    return objects_in(s, &line, end, take, to, err);
+}
+
+static smurf_status each_object(void *context, sniff_take *take, void *to, smurf_error *err)
+{
+    struct sample *s = context;
+    const char *p = s->begin;
+    smurf_status status = objects_in(s, &p, s->end, take, to, err);
+    if (status || s->other) return status;
+    if (s->end - p > SNIFF_PIECE) p = s->end - SNIFF_PIECE;
+    status = lines_in(s, p, s->end, take, to, err);
+    if (!status && s->middle) status = lines_in(s, s->middle, s->middle + s->middle_n, take, to, err);
     return status;
 }
 
@@ -136,7 +161,7 @@ static smurf_status choose(struct json_events *e, struct sample *s, const struct
     struct field *name = malloc((s->key.count + 1) * sizeof *name);
     if (!name) return smurf_fail_memory(err);
     for (uint32_t i = 0; i < s->key.count; i++) name[i] = (struct field){s->key.name[i], s->key.length[i]};
-    struct choosing table = {name, s->key.count, true, sniff, &rows, config, builder, sniff->rows >= SNIFF_ROWS};
+    struct choosing table = {name, s->key.count, true, sniff, &rows, config, builder, s->partial};
     smurf_status status = smurf_choose(&choice, &table, &why);
     if (!status)
         status = open_events(e, &choice, name, config, builder, err);
@@ -156,11 +181,18 @@ smurf_status smurf_json_events_sniff(struct json_events *e, struct source *sourc
     struct sniff sniff = {0};
     *e = (struct json_events){0};
     smurf_status status = smurf_source_fill(source, SNIFF_BYTES, err);
-    struct sample s = {.begin = source->p, .end = source->end, .not_event = not_event, .context = context};
+    struct sample s = {.begin = source->p,
+                       .end = source->end,
+                       .not_event = not_event,
+                       .context = context,
+                       .partial = !source->eof};
+    if (!status) status = smurf_source_middle(source, SNIFF_PIECE, &s.middle, &s.middle_n, err);
     if (!status) status = each_object(&s, see_row, &sniff, err);
+    s.partial = s.partial || sniff.rows >= SNIFF_ROWS;
     if (!status && !s.other && sniff.rows) status = choose(e, &s, &sniff, config, builder, err);
     smurf_sniff_release(&sniff);
     smurf_names_release(&s.key);
+    free(s.middle);
     free(s.cell);
     free(s.at);
     return status;

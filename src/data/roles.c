@@ -8,10 +8,10 @@ enum { USUAL = 10000, FEW = 50 };
 static const double readable_least = 0.95, filled_least = 0.5;
 
 void smurf_candidate_init(struct candidate *c, const struct field *name, bool header, const struct sniff_column *seen,
-                          size_t rows)
+                          size_t rows, bool partial)
 {
     char note[TIME_NOTE];
-    *c = (struct candidate){.name = name, .header = header, .seen = seen, .rows = rows};
+    *c = (struct candidate){.name = name, .header = header, .seen = seen, .rows = rows, .partial = partial};
     if (!seen->no_time) c->readable = smurf_time_guess_best(&seen->time, &c->format, note);
 }
 
@@ -75,7 +75,9 @@ static int sequence_score(const struct candidate *c)
     int strength = strength_of(c, COLUMN_SEQUENCE);
     if (!is_filled(c) || (seen->cells >= FEW && !seen->repeats)) return 0;
     if (strength >= COLUMN_USUAL_NAME) return smurf_sniff_distinct(seen) > 1 ? USUAL + strength : ROLE_SURE + strength;
-    if (is_date_like(c) || seen->indices < seen->numbers || smurf_sniff_distinct(seen) < 2) return 0;
+    if (is_date_like(c) || seen->wholes < seen->numbers) return 0;
+    if (smurf_sniff_distinct(seen) < 2) /* so far one long sequence */
+        return c->partial && strength >= COLUMN_LIKELY ? ROLE_SURE + strength : 0;
     if (!c->header) return repeats(seen, 3) && smurf_sniff_distinct(seen) > FEW ? ROLE_SURE : 0;
     if (!repeats(seen, 1.5)) return 0;
     return strength >= COLUMN_LIKELY ? 1000 * strength : strength;

@@ -13,12 +13,13 @@ struct candidate {
     bool header; /* the name comes from the file */
     const struct sniff_column *seen;
     size_t rows;
+    bool partial;    /* there are more rows than these */
     double readable; /* share of its cells that are times */
     struct time_format format;
 };
 
 void smurf_candidate_init(struct candidate *c, const struct field *name, bool header, const struct sniff_column *seen,
-                          size_t rows);
+                          size_t rows, bool partial);
 /* 0: unfit; below ROLE_SURE only worth a mention. */
 enum { ROLE_SURE = 100 };
 int smurf_role_score(enum column_role role, const struct candidate *candidate);

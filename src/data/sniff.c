@@ -59,6 +59,7 @@ static void see_number(struct sniff_column *c, const char *text, size_t n)
     if (smurf_decimal_scan(&d, copy) != copy + n) return;
     double value = smurf_decimal_value(&d);
     c->numbers++;
+    c->wholes += value == floor(value) && value >= 0;
     c->indices += value == floor(value) && value >= 0 && value < TYPE_LIMIT;
     c->days += value == floor(value) && value >= 1 && value <= 31;
     if (value > c->largest) c->largest = value;

@@ -20,7 +20,8 @@ struct sniff_column {
     size_t repeats;              /* cells whose value came before */
     size_t beyond;               /* cells with a value that is not listed */
     size_t numbers;              /* cells that are decimal numbers */
-    size_t indices;              /* of them those that can be a type's number */
+    size_t wholes;               /* of them whole ones, not negative */
+    size_t indices;              /* of these those that can be a type's number */
     double largest, last;        /* number */
     size_t falls;                /* numbers below the one before */
     size_t flags;                /* true, false, yes, no, 0, 1 */
@@ -42,6 +43,9 @@ void smurf_sniff_release(struct sniff *sniff);
 smurf_status smurf_sniff_row(struct sniff *sniff, const struct field *cell, size_t n, smurf_error *err);
 /* Makes room for `columns` columns. */
 smurf_status smurf_sniff_columns(struct sniff *sniff, size_t columns, smurf_error *err);
+
+/* Bytes from the middle of a large file, and from the end of what is in memory, that are looked at too. */
+enum { SNIFF_PIECE = SNIFF_BYTES / 8 };
 
 /* The rows of a sample, as often as needed: `each` hands every row to `take` and stops at its first failure. */
 typedef smurf_status sniff_take(void *to, const struct field *cell, size_t n, smurf_error *err);

@@ -192,20 +192,18 @@ smurf_status smurf_source_fill(struct source *source, size_t want, smurf_error *
     return status;
 }
 
-bool smurf_source_can_look(const struct source *source, uint64_t least)
+smurf_status smurf_source_middle(const struct source *source, size_t n, char **out, size_t *got, smurf_error *err)
 {
     struct stat about;
     const struct source_input *in = source->input;
-    return in->fd >= 0 && !in->gzip && fstat(in->fd, &about) == 0 && S_ISREG(about.st_mode) &&
-           (uint64_t)about.st_size >= least;
-}
-
-size_t smurf_source_middle(const struct source *source, void *out, size_t n)
-{
-    struct stat about;
-    if (fstat(source->input->fd, &about) != 0) return 0;
-    ssize_t got = pread(source->input->fd, out, n, about.st_size / 2);
-    return got > 0 ? (size_t)got : 0;
+    *out = NULL;
+    *got = 0;
+    if (source->eof || in->fd < 0 || in->gzip || fstat(in->fd, &about) != 0 || !S_ISREG(about.st_mode)) return SMURF_OK;
+    if (!(*out = malloc(n + SOURCE_PAD))) return smurf_fail_memory(err);
+    ssize_t taken = pread(in->fd, *out, n, about.st_size / 2);
+    if (taken > 0) *got = (size_t)taken;
+    memset(*out + *got, 0, SOURCE_PAD);
+    return SMURF_OK;
 }
 
 uint64_t smurf_source_offset(const struct source *source)

@@ -42,10 +42,9 @@ void smurf_source_close(struct source *source);
 /* Reads until at least `want` bytes are unread, or the input ends (eof, fewer bytes). */
 smurf_status smurf_source_fill(struct source *source, size_t want, smurf_error *err);
 
-/* Whether the input is a file of at least this many bytes, not compressed, that can be read anywhere. */
-bool smurf_source_can_look(const struct source *source, uint64_t least);
-/* Reads up to n bytes from the middle of such a file, without moving. Returns how many; 0 if that fails. */
-size_t smurf_source_middle(const struct source *source, void *out, size_t n);
+/* Reads up to n bytes from the middle of the file, without moving; *out is owned by the caller and padded. *got is 0
+   unless the input is a regular file, not compressed, of which there is more than the window. */
+smurf_status smurf_source_middle(const struct source *source, size_t n, char **out, size_t *got, smurf_error *err);
 
 /* The position of p in the (decompressed) input, in bytes. */
 uint64_t smurf_source_offset(const struct source *source);
