@@ -4,8 +4,8 @@
  *
  * The bound: of n train and m dev gaps, k of dev are longer than the longest train gap. At most the larger of k/m and
  * the upper end of the one-sided 95% Wilson interval for k of n + m lies beyond it; the excess has the mean of those of
- * the k gaps and of the longest train gap over the second longest, which is that of an exponential tail; at least a tenth
- * of the longest train gap.
+ * the k gaps and of the longest train gap over the second longest, which is that of an exponential tail; at least a
+ * tenth of the longest train gap.
  */
 #include "base/memory.h"
 #include "base/sort.h"
