@@ -40,6 +40,8 @@ static const struct process_case process_cases[] = {
       {"excitation", VALUES(0.1, 0.6, 0, 0, 0.3, 0.2, 0.9, 0, 0.1)},
       {"decay", VALUES(0.5, 2, 20)}},
      3},
+    {"sittings", 1, {{"short", VALUES(1)}, {"long", VALUES(1e6)}, {"share", VALUES(0.05)}}, 3},
+    {"sittings", 2, {{"short", VALUES(3)}, {"long", VALUES(0.2)}, {"share", VALUES(0.7)}}, 3},
     {"hawkes",
      20,
      {{"base", VALUES(TWENTY(0.1, 0.05, 0, 0.2))},

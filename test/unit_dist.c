@@ -428,7 +428,7 @@ static void closed_forms(void **state)
         struct law finite = cut(law);
         smurf_exact_build(exact, &finite, EXACT_REST);
         struct scaled scaled;
-        struct dist user = smurf_scaled(&scaled, exact, &none);
+        struct dist user = smurf_scaled(&scaled, exact, &none, NULL);
         for (int turn = 0; turn < 2; turn++) {
             const struct dist *dist = turn ? &user : &own;
             assert_close(smurf_dist_mean(dist), cases[c].mean, 1e-6 * cases[c].mean, cases[c].name, -1);

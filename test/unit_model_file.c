@@ -56,6 +56,7 @@ static const struct {
     {"patience", {"0", "1000000"}},
     {"seed", {"0", "18446744073709551615"}},
     {"threads", {"0", "3"}},
+    {"tail", {"off", "on"}},
 };
 enum { VALUES = sizeof values / sizeof *values };
 
@@ -647,6 +648,8 @@ static void test_load_believes_nothing(void **state)
         {"\"high\":", "\"high\":1e6,\"x\":", "no valid 'low' and 'high'"},
         {"\"tick\":", "\"tick\":1e301,\"x\":", "no valid 'tick'"},
         {"\"tick\":", "\"tick\":\"nan\",\"x\":", "no valid 'tick'"},
+        {"\"tick\":", "\"tail\":{\"from\":-1,\"share\":0.1,\"mean\":1},\"tick\":", "no valid 'tail'"},
+        {"\"tick\":", "\"tail\":{\"from\":1,\"share\":0.1},\"tick\":", "no valid 'tail'"},
         {"\"marginal\":[", "\"marginal\":[-1,", "no valid 'marginal'"},
         {"\"epoch\":1", "\"epoch\":-1", "no valid 'epoch'"},
     };
@@ -678,7 +681,7 @@ static void test_copy(void **state)
 {
     (void)state;
     smurf_data *data = read_text(words);
-    smurf_model *model = trained("", data), *copy;
+    smurf_model *model = trained("tail=on", data), *copy;
     model->notes.calibration = (smurf_calibration){.gaps = 9, .sequences = 2, .conformal = 2};
     free(model->notes.conformal);
     model->notes.conformal = calloc(2, sizeof(double));

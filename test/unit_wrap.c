@@ -28,7 +28,7 @@ static void log_scale_is_undone(void **state)
         struct law law = {&exponential_on_log_class, &e, 1, lo, hi};
         smurf_exact_build(exact, &law, EXACT_REST);
         struct scaled scaled;
-        struct dist dist = smurf_scaled(&scaled, exact, &e.scale);
+        struct dist dist = smurf_scaled(&scaled, exact, &e.scale, NULL);
         for (double x = 1e-6; x < 60; x *= 1.2) {
             assert_close(smurf_dist_cdf(&dist, x), -expm1(-x / 2), 1e-6, "cdf from log axis", x);
             assert_close(smurf_dist_crps(&dist, x), crps_exponential(x), 4e-6, "crps from log axis", x);
@@ -53,7 +53,7 @@ static void tails_go_on(void **state)
     const smurf_scale mean = {SMURF_SCALE_MEAN, 4, 0, 1}, log_scale = {SMURF_SCALE_LOG, 1, 0, 1};
     /* the table ends in the middle of an exponential law: nobody can tell */
     smurf_exact_build(exact, &(struct law){&plain_class, &f[0], 1, 0, 1.3}, EXACT_REST);
-    struct dist dist = smurf_scaled(&scaled, exact, &mean);
+    struct dist dist = smurf_scaled(&scaled, exact, &mean, NULL);
     for (double x = 0; x < 200; x = x * 1.3 + 0.1) {
         assert_close(smurf_dist_cdf(&dist, x), -expm1(-x / 4), 1e-7, "cdf with tail", x);
         assert_close(smurf_dist_density(&dist, x), exp(-x / 4) / 4, 1e-6, "density with tail", x);
@@ -66,21 +66,57 @@ static void tails_go_on(void **state)
     /* next to no mass: not slower than once in as long again */
     for (int i = 1; i < 3; i++) {
         smurf_exact_build(exact, &(struct law){&plain_class, &f[i], 1, -20, 2}, EXACT_REST);
-        dist = smurf_scaled(&scaled, exact, &log_scale);
+        dist = smurf_scaled(&scaled, exact, &log_scale, NULL);
         assert_close(smurf_dist_mean(&dist), 2 * exp(2), 1e-5, "mean of the tail", 2);
         check_shape(&dist, -1, 50);
     }
     /* a power law of index 1/2 would have no mean */
     smurf_exact_build(exact, &(struct law){&plain_class, &f[0], 1, -20, 9}, EXACT_REST);
     struct scaled heavy_tail;
-    dist = smurf_scaled(&heavy_tail, exact, &(smurf_scale){SMURF_SCALE_LOG, 1, 0, 2});
+    dist = smurf_scaled(&heavy_tail, exact, &(smurf_scale){SMURF_SCALE_LOG, 1, 0, 2}, NULL);
     assert_true(isfinite(smurf_dist_mean(&dist)) && heavy_tail.rate * heavy_tail.end >= 1);
     /* all of it known: no tail */
     smurf_exact_build(exact, &(struct law){&plain_class, &f[0], 1, 0, 0.7}, EXACT_ONE);
-    dist = smurf_scaled(&scaled, exact, &mean);
+    dist = smurf_scaled(&scaled, exact, &mean, NULL);
     assert_true(smurf_dist_cdf(&dist, 2.8) == 1 && smurf_dist_cdf(&dist, 3) == 1 && scaled.rate == 0);
     assert_close(smurf_dist_quantile(&dist, 1), 2.8, 1e-12, "end", 1);
     check_integrals(&dist, 1e-6);
+    free_exact(exact);
+}
+
+/* Exponential gaps of mean 4. */
+static void tails_are_bounded(void **state)
+{
+    (void)state;
+    struct exact *exact = new_exact();
+    struct scaled scaled;
+    function *f = one;
+    const smurf_scale mean = {SMURF_SCALE_MEAN, 4, 0, 1};
+    const struct tail tight = {8, 0.01, 2}, loose = {8, 0.5, 2}, far = {400, 0.01, 2}, near = {1e-9, 0.01, 2};
+    const double left = exp(-2), keep = 0.99 / (1 - left);
+    smurf_exact_build(exact, &(struct law){&plain_class, &f, 1, 0, 30}, EXACT_REST);
+    struct dist dist = smurf_scaled(&scaled, exact, &mean, &tight);
+    for (double x = 0.1; x < 8; x += 0.3) {
+        assert_close(smurf_dist_cdf(&dist, x), -expm1(-x / 4) * keep, 1e-6, "below the bound", x);
+        assert_close(smurf_dist_density(&dist, x), exp(-x / 4) / 4 * keep, 1e-5, "density below the bound", x);
+    }
+    for (double x = 8; x < 40; x++)
+        assert_close(1 - smurf_dist_cdf(&dist, x), 0.01 * exp(-(x - 8) / 2), 1e-9, "tail", x);
+    assert_true(smurf_dist_quantile(&dist, 0.99) <= 8 && smurf_dist_quantile(&dist, 0.991) > 8);
+    assert_close(smurf_dist_mean(&dist), keep * (4 - left * 12) + 0.01 * 10, 1e-5, "mean", 0);
+    check_shape(&dist, -1, 50);
+    check_integrals(&dist, 1e-6);
+    /* a law that claims less than is allowed keeps it, but for its length */
+    dist = smurf_scaled(&scaled, exact, &mean, &loose);
+    assert_close(smurf_dist_cdf(&dist, 5), -expm1(-1.25), 1e-6, "loose bound", 5);
+    assert_close(smurf_dist_mean(&dist), 4 - left * 12 + left * 10, 1e-5, "mean", 1);
+    check_shape(&dist, -1, 50);
+    /* beyond the table, and a law that lies beyond the bound altogether: nothing is changed */
+    const struct tail *const idle[] = {&far, &near, NULL};
+    for (int i = 0; i < 3; i++) {
+        dist = smurf_scaled(&scaled, exact, &mean, idle[i]);
+        for (double x = 1; x < 100; x *= 2) assert_close(smurf_dist_cdf(&dist, x), -expm1(-x / 4), 1e-6, "idle", x);
+    }
     free_exact(exact);
 }
 
@@ -92,7 +128,7 @@ static void what_comes_before_0_is_an_atom(void **state)
     function *f = one;
     const smurf_scale none = {SMURF_SCALE_NONE, 1, 0, 1};
     smurf_exact_build(exact, &(struct law){&plain_class, &f, 1, -0.3, 30}, EXACT_REST);
-    struct dist dist = smurf_scaled(&scaled, exact, &none);
+    struct dist dist = smurf_scaled(&scaled, exact, &none, NULL);
     double atom = -expm1(-0.3);
     assert_true(smurf_dist_cdf(&dist, -1e-9) == 0);
     assert_close(smurf_dist_cdf(&dist, 0), atom, 1e-7, "atom", 0);
@@ -231,7 +267,7 @@ static void silence_shifts_exponentials(void **state)
     smurf_exact_build(exact, &(struct law){&plain_class, &f, 1, 0, 12}, EXACT_REST);
     struct scaled scaled;
     struct silent silent;
-    struct dist inner = smurf_scaled(&scaled, exact, &none);
+    struct dist inner = smurf_scaled(&scaled, exact, &none, NULL);
     for (double since = 0.5; since < 18; since += 3.7) {
         struct dist dist = smurf_silent(&silent, inner, since);
         for (double x = 0; x < 8; x += 0.3) {
@@ -276,7 +312,7 @@ static void chains_agree_with_themselves(void **state)
         struct recalibrated recalibrated;
         struct silent silent;
         struct dist chain[3];
-        chain[0] = smurf_scaled(&scaled, exact, scale);
+        chain[0] = smurf_scaled(&scaled, exact, scale, NULL);
         chain[1] = smurf_recalibrated(&recalibrated, chain[0], &map);
         double atom = smurf_dist_cdf(&chain[1], 0);
         chain[2] = smurf_silent(&silent, chain[1], smurf_dist_quantile(&chain[1], atom + 0.4 * (1 - atom)));
@@ -331,6 +367,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(log_scale_is_undone),
         cmocka_unit_test(tails_go_on),
+        cmocka_unit_test(tails_are_bounded),
         cmocka_unit_test(what_comes_before_0_is_an_atom),
         cmocka_unit_test(tweedie_takes_noise_away),
         cmocka_unit_test(tweedie_multiplies_and_pools),

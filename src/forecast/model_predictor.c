@@ -76,7 +76,7 @@ struct dist smurf_law_workspace_dist(struct law_workspace *workspace, int raw)
             smurf_tweedie_apply(&workspace->exact, &workspace->law, workspace->sigma, m->config.multiplicative);
         workspace->built = true;
     }
-    struct dist dist = smurf_scaled(&workspace->scaled, &workspace->exact, &m->view.scale);
+    struct dist dist = smurf_scaled(&workspace->scaled, &workspace->exact, &m->view.scale, &m->notes.tail);
     if (raw || !m->notes.calibration.recalibrated) return dist;
     return smurf_recalibrated(&workspace->recalibrated, dist, &m->notes.map);
 }

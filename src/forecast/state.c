@@ -49,6 +49,7 @@ static uint64_t model_hash(const smurf_model *m)
     }
     h = smurf_hash_bytes(h, number, sizeof number);
     h = smurf_hash_bytes(h, notes->marginal, notes->has_marginal ? sizeof notes->marginal : 0);
+    h = smurf_hash_bytes(h, &notes->tail, sizeof notes->tail);
     h = smurf_hash_bytes(h, notes->map.level, notes->calibration.recalibrated ? sizeof notes->map.level : 0);
     h = smurf_hash_bytes(h, notes->conformal, notes->calibration.conformal * sizeof *notes->conformal);
     return smurf_hash_bytes(h, m->slab, m->model.params.total * sizeof *m->slab);

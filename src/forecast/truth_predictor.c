@@ -102,7 +102,7 @@ static struct dist dist_of(const void *self, void *workspace, size_t row, int ra
         smurf_exact_build(&d->exact, &law, EXACT_REST);
         d->built = row + 1;
     }
-    return smurf_scaled(&d->scaled, &d->exact, &d->scale);
+    return smurf_scaled(&d->scaled, &d->exact, &d->scale, NULL);
 }
 
 /* Shares of the intensities; uniform if all are zero. */

@@ -21,17 +21,28 @@ void smurf_tweedie_apply(struct exact *exact, const struct law *law, double sigm
 
 /* ---- scaled.c: from the law's axis to the user's unit ------------------------------------------- */
 
+/* What a law may claim beyond the longest gap it was trained on. */
+struct tail {
+    double from;  /* that gap; 0: no bound */
+    double share; /* most mass beyond it */
+    double mean;  /* mean of what exceeds it */
+};
+
 struct scaled {
     struct dist inner;
     const smurf_scale *scale;
-    double hi;             /* end of the table, on the law's axis */
+    double hi;             /* end of what is used of the table, on the law's axis */
     double end, end_level; /* the gap at that end, and F there */
-    double rest;           /* 1 - F there */
+    double keep;           /* factor of the table's F */
+    double rest;           /* 1 - F at the end */
     double rate;           /* of the exponential tail beyond; 0: none */
 };
 /* F(gap) = inner(scale(gap)). Mass left of 0 is an atom at 0. Beyond the end of the table the survival function decays
-   exponentially, at the hazard of the end but at least at rate 1/end, so means and CRPS are finite. */
-struct dist smurf_scaled(struct scaled *out, const struct exact *exact, const smurf_scale *scale);
+   exponentially, at the hazard of the end but at least at rate 1/end, so means and CRPS are finite.
+   tail: the table ends at tail->from, at most tail->share is left there, and the excess is exponential with mean
+   tail->mean; what is taken from the law's own tail is spread over the rest of the law. NULL: no bound. */
+struct dist smurf_scaled(struct scaled *out, const struct exact *exact, const smurf_scale *scale,
+                         const struct tail *tail);
 
 /* ---- recalibrate.c: a map of levels ------------------------------------------------------------- */
 

@@ -76,6 +76,7 @@ static const struct setting table[] = {
     {"patience", SETTING_COUNT, AT(patience), 0, 1e6, NULL, "stop after this many epochs without a better dev loss; 0: never"},
     {"seed", SETTING_SEED, AT(seed), 0, 0, NULL, "random seed"},
     {"threads", SETTING_THREADS, AT(threads), 0, 1e6, NULL, "threads to use; 0: all cores. Does not affect results"},
+    {"tail", SETTING_CHOICE, AT(tail), 0, 0, "off on", "bound by dev gaps what laws claim beyond the longest train gap: on or off"},
 };
 /* clang-format on */
 enum { SETTINGS = sizeof table / sizeof *table };

@@ -23,6 +23,7 @@ struct model_notes {
     size_t epochs;
     smurf_calibration calibration; /* result of calibration; gaps 0: none */
     struct recalibration map;      /* the identity unless calibration.recalibrated */
+    struct tail tail;              /* what a law may claim beyond the longest train gap; from 0: no bound */
     double *conformal;             /* (calibration.conformal) sorted levels, one per sequence */
     char *split;                   /* how the program split its data; NULL: not known */
 };
@@ -88,9 +89,11 @@ bool smurf_model_notes_to_json(const struct model_notes *notes, json_t *object);
 smurf_status smurf_model_notes_from_json(struct model_notes *notes, const json_t *object, const char **wrong,
                                          smurf_error *err);
 void smurf_model_notes_release(struct model_notes *notes);
-/* Fits tick and marginal quantiles on the train data. */
 /* Sets cs_floor and misses from the rest. */
 void smurf_calibration_judge(smurf_calibration *calibration);
+/* Bounds the tail of the laws by the gaps of train and of dev, which may be NULL. */
+void smurf_model_notes_tail(struct model_notes *notes, const smurf_data *train, const smurf_data *dev);
+/* Fits tick and marginal quantiles on the train data. */
 smurf_status smurf_model_notes_fit(struct model_notes *notes, const smurf_data *train, smurf_error *err);
 /* Keeps a copy of how the data was split. */
 smurf_status smurf_model_notes_split(struct model_notes *notes, const char *split, smurf_error *err);

@@ -1,6 +1,11 @@
 /*
  * model_notes.c - contents of a model file besides weights and settings: quantiles and tick of the train gaps, training
- * history, and calibration. All members are optional when read.
+ * history, calibration, and the bound on the tail of the laws. All members are optional when read.
+ *
+ * The bound: of n train and m dev gaps, k of dev are longer than the longest train gap. At most the larger of k/m and
+ * the upper end of the one-sided 95% Wilson interval for k of n + m lies beyond it; the excess has the mean of those of
+ * the k gaps and of the longest train gap over the second longest, which is that of an exponential tail; at least a
+ * tenth of the longest train gap.
  */
 #include "base/memory.h"
 #include "base/sort.h"
@@ -43,6 +48,67 @@ smurf_status smurf_model_notes_fit(struct model_notes *notes, const smurf_data *
     notes->tick = smurf_data_tick(train);
     smurf_recalibration_identity(&notes->map);
     return isnan(notes->tick) ? smurf_fail_memory(err) : SMURF_OK;
+}
+
+/* Counts the scored gaps of a data set, and calls `see` with each. */
+static size_t each_gap(const smurf_data *data, void (*see)(void *context, double gap), void *context)
+{
+    size_t n = 0;
+    for (size_t s = 0; data && s < data->sequences; s++)
+        for (size_t i = data->sequence[s].first; i < data->sequence[s].length; i++, n++)
+            see(context, data->sequence[s].time[i] - data->sequence[s].time[i - 1]);
+    return n;
+}
+
+struct longest {
+    double first, second;
+};
+
+static void see_train(void *context, double gap)
+{
+    struct longest *l = context;
+    if (gap > l->second) l->second = gap;
+    if (gap > l->first) {
+        l->second = l->first;
+        l->first = gap;
+    }
+}
+
+struct beyond {
+    double from, excess; /* sum of what exceeds `from` */
+    size_t count;
+};
+
+static void see_dev(void *context, double gap)
+{
+    struct beyond *b = context;
+    if (!(gap > b->from)) return;
+    b->excess += gap - b->from;
+    b->count++;
+}
+
+/* The upper end of the one-sided 95% Wilson interval for a share of which k of n were seen. */
+static double wilson_upper(double k, double n)
+{
+    const double z = 1.6448536269514722;
+    double share = k / n, half = z * z / (2 * n);
+    return (share + half + z * sqrt(share * (1 - share) / n + half / (2 * n))) / (1 + 2 * half);
+}
+
+void smurf_model_notes_tail(struct model_notes *notes, const smurf_data *train, const smurf_data *dev)
+{
+    struct longest longest = {0, 0};
+    size_t n = each_gap(train, see_train, &longest);
+    struct beyond beyond = {longest.first, 0, 0};
+    size_t m = each_gap(dev, see_dev, &beyond);
+    notes->tail = (struct tail){0};
+    if (!(longest.first > 0)) return;
+    double k = (double)beyond.count, seen = m ? k / (double)m : 0;
+    double mean = (longest.first - longest.second + beyond.excess) / (1 + k);
+    double least = fmax(notes->tick, 0.1 * longest.first); /* the longest gaps may be ties */
+    notes->tail.from = longest.first + notes->tick / 2;
+    notes->tail.share = fmin(fmax(wilson_upper(k, (double)(n + m)), seen), 0.5);
+    notes->tail.mean = fmax(mean, least);
 }
 
 smurf_status smurf_model_notes_add(struct model_notes *notes, const smurf_epoch *epoch, smurf_error *err)
@@ -114,6 +180,10 @@ bool smurf_model_notes_to_json(const struct model_notes *n, json_t *object)
 {
     bool done = json_object_set_new(object, "tick", number(n->tick)) == 0;
     if (n->has_marginal) done &= json_object_set_new(object, "marginal", numbers(n->marginal, MARGINAL_LEVELS)) == 0;
+    if (n->tail.from > 0)
+        done &= json_object_set_new(object, "tail",
+                                    json_pack("{s:f, s:f, s:f}", "from", n->tail.from, "share", n->tail.share, "mean",
+                                              n->tail.mean)) == 0;
     if (n->split) done &= json_object_set_new(object, "split", json_string(n->split)) == 0;
     if (n->epochs) done &= json_object_set_new(object, "history", history_to_json(n)) == 0;
     if (n->calibration.gaps) done &= json_object_set_new(object, "calibration", calibration_to_json(n)) == 0;
@@ -221,12 +291,19 @@ static smurf_status calibration_from_json(struct model_notes *n, const json_t *j
     return SMURF_OK;
 }
 
+static bool tail_from_json(struct tail *out, const json_t *json)
+{
+    *out = (struct tail){number_of(json, "from"), number_of(json, "share"), number_of(json, "mean")};
+    return out->from > 0 && out->from <= MODEL_TIME_MOST && out->share >= 0 && out->share <= 1 && out->mean > 0 &&
+           out->mean <= MODEL_TIME_MOST;
+}
+
 smurf_status smurf_model_notes_from_json(struct model_notes *n, const json_t *object, const char **wrong,
                                          smurf_error *err)
 {
     const json_t *marginal = json_object_get(object, "marginal"), *history = json_object_get(object, "history");
     const json_t *calibration = json_object_get(object, "calibration"), *tick = json_object_get(object, "tick");
-    const json_t *split = json_object_get(object, "split");
+    const json_t *split = json_object_get(object, "split"), *tail = json_object_get(object, "tail");
     smurf_status status = SMURF_OK;
     bool right = true;
     *n = (struct model_notes){.tick = tick ? json_number_value(tick) : 0};
@@ -235,6 +312,7 @@ smurf_status smurf_model_notes_from_json(struct model_notes *n, const json_t *ob
     *wrong = NULL;
     if (tick && !(json_is_number(tick) && n->tick >= 0 && n->tick <= MODEL_TIME_MOST)) *wrong = "tick";
     if (marginal && !rising(marginal, n->marginal, MARGINAL_LEVELS, MODEL_TIME_MOST)) *wrong = "marginal";
+    if (tail && !tail_from_json(&n->tail, tail)) *wrong = "tail";
     if (split && !json_is_string(split)) *wrong = "split";
     if (json_is_string(split)) status = smurf_model_notes_split(n, json_string_value(split), err);
     if (history && !status) status = history_from_json(n, history, &right, err);

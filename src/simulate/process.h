@@ -120,7 +120,8 @@ law_function smurf_history_types;
     line(smurf_weibull)         \
     line(smurf_lognormal)       \
     line(smurf_self_correcting) \
-    line(smurf_hawkes)
+    line(smurf_hawkes)          \
+    line(smurf_sittings)
 /* clang-format on */
 #define DECLARE(name) extern const struct process_class name;
 SMURF_PROCESSES(DECLARE)

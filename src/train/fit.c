@@ -148,6 +148,7 @@ smurf_status smurf_fit(smurf_model **out, const smurf_settings *settings, const 
     if (!status) status = smurf_fit_divide(&f.selecting, &f.calibrating, dev, f.c.recalibrate, f.settings.seed, err);
     if (f.selecting) f.dev = f.selecting;
     if (!status) status = begin(&f, err);
+    if (!status && f.trainer->frame->config.tail) smurf_model_notes_tail(&f.trainer->frame->notes, train, dev);
     if (!status && f.c.split) status = smurf_model_notes_split(&f.trainer->frame->notes, f.c.split, err);
     if (!status) status = tell_start(&f, err);
     if (!status) {

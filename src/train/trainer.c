@@ -132,7 +132,7 @@ static smurf_status fit_view(smurf_model *m, const smurf_data *train, smurf_erro
 }
 
 static smurf_status make_frame(smurf_model **out, const smurf_settings *config, const smurf_data *train,
-                               smurf_error *err)
+                               const smurf_data *dev, smurf_error *err)
 {
     smurf_model *m = calloc(1, sizeof *m);
     if (!m) return smurf_fail_memory(err);
@@ -146,6 +146,7 @@ static smurf_status make_frame(smurf_model **out, const smurf_settings *config, 
                                "its gaps are too long, too short or too different to fit '%s': change the unit of time",
                                smurf_model_check(m));
     if (!status) status = smurf_model_notes_fit(&m->notes, train, err);
+    if (!status && config->tail) smurf_model_notes_tail(&m->notes, train, dev);
     if (status) {
         smurf_model_free(m);
         return status;
@@ -225,7 +226,7 @@ smurf_status smurf_trainer_new(smurf_trainer **out, const smurf_settings *settin
         status =
             smurf_fail(err, SMURF_ERROR_ARGUMENT, "dev has %u types, train %u: read them together, as one directory",
                        dev->types, train->types);
-    if (!status) status = make_frame(&frame, settings, train, err);
+    if (!status) status = make_frame(&frame, settings, train, dev, err);
     return status ? status : smurf_trainer_build(out, frame, train, dev, err);
 }
 
