@@ -113,15 +113,22 @@ static void text_row(FILE *out, const smurf_evaluation *e, const struct shown *s
     fputc('\n', out);
 }
 
-static void text_coverage(FILE *out, const smurf_metrics *m)
+static void text_coverage(FILE *out, const smurf_coverage *c, const char *unit)
 {
     static const double wanted[] = {0.5, 0.8, 0.9, 0.95};
+    char tick[SMURF_DURATION_TEXT];
     fputs("coverage of [0, quantile]:", out);
     for (int i = 0; i < 4; i++)
         for (int k = 0; k < SMURF_LEVELS; k++)
             if (fabs(smurf_levels[k] - wanted[i]) < 1e-9)
-                fprintf(out, "%s %g%% -> %.1f%%", i ? "," : "", 100 * wanted[i], 100 * m->coverage[k]);
+                fprintf(out, "%s %g%% -> %.1f%%", i ? "," : "", 100 * wanted[i], 100 * c->upto[k]);
     fputc('\n', out);
+    if (!(c->tick > 0)) return;
+    fprintf(out, "central intervals, on ticks of %s with both ends:", smurf_duration_text(tick, c->tick, unit));
+    for (int k = 5; k <= 9; k += 2)
+        fprintf(out, "%s %d%% -> %.1f%% (%.1f%%)", k > 5 ? "," : "", 10 * k, 100 * c->central[k - 1],
+                100 * c->central_pit[k - 1]);
+    fputs("; in brackets with ties at random\n", out);
 }
 
 /* All lengths in the unit that suits the CRPS, so that they can be compared. */
@@ -145,16 +152,16 @@ void show_metrics(FILE *out, const smurf_evaluation *e, const struct shown *give
     if (isfinite(smurf_evaluation_markov(e)))
         fprintf(out, "%-16s %55s %6.2f\n", "naive: Markov", "", smurf_evaluation_markov(e));
     fprintf(out, "\nnoise floor of CS: %.2f%%; ", m->cs_floor);
-    text_coverage(out, m);
+    text_coverage(out, smurf_evaluation_coverage(e, SMURF_ROW_MODEL), given->unit);
     if (!row_of(e, SMURF_ROW_RECENT)) fputs("no naive laws: they need train data (--train FILE)\n", out);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void put_list(FILE *out, const char *name, const double *x, double per)
+static void put_list(FILE *out, const char *name, const double *x, int n, double per)
 {
     fprintf(out, ",\n \"%s\": [", name);
-    for (int k = 0; k < SMURF_LEVELS; k++) {
+    for (int k = 0; k < n; k++) {
         fputs(k ? ", " : "", out);
         put_number(out, x[k] / per);
     }
@@ -227,10 +234,15 @@ void show_metrics_json(FILE *out, const smurf_evaluation *e, const struct shown 
     put_member(out, "skill_recent", "", skill(e, m, SMURF_ROW_RECENT));
     put_member(out, "skill_marginal", "", skill(e, m, SMURF_ROW_MARGINAL));
     put_member(out, "acc_markov", "", smurf_evaluation_markov(e));
-    put_list(out, "levels", smurf_levels, 1);
-    put_list(out, "coverage", m->coverage, 1);
-    put_list(out, "interval_length", m->interval_length, s->per);
-    if (raw) put_list(out, "coverage_raw", raw->coverage, 1);
+    put_list(out, "levels", smurf_levels, SMURF_LEVELS, 1);
+    put_list(out, "coverage", m->coverage, SMURF_LEVELS, 1);
+    put_list(out, "interval_length", m->interval_length, SMURF_LEVELS, s->per);
+    if (raw) put_list(out, "coverage_raw", raw->coverage, SMURF_LEVELS, 1);
+    const smurf_coverage *c = smurf_evaluation_coverage(e, SMURF_ROW_MODEL);
+    put_member(out, "tick", "", c->tick / s->per);
+    put_list(out, "coverage_on_ticks", c->upto, SMURF_LEVELS, 1);
+    put_list(out, "central_on_ticks", c->central, SMURF_CENTRAL, 1);
+    put_list(out, "central_pit", c->central_pit, SMURF_CENTRAL, 1);
     json_mean_gaps(out, e);
     json_intervals(out, e, s);
     fputs("}\n", out);

@@ -462,8 +462,9 @@ typedef struct smurf_interval {
     double low, high;
 } smurf_interval;
 
-/* The answer. Times count from `from`: the last event, or now where there is silence. Owned by the library, like
-   everything it points to. */
+/* The answer. Times count from `from`: the last event, or now where there is silence. If the clock of the train data
+   ticks, medians, intervals and probabilities are those of the gap in whole ticks, and intervals are closed: both ends
+   are inside. Owned by the library, like everything it points to. */
 typedef struct smurf_answer {
     size_t sequence;     /* in the data set (smurf_forecast_many); else 0 */
     size_t events;       /* of the history; with 0 the law is that of all gaps in training */
@@ -612,6 +613,17 @@ typedef enum smurf_row {
 /* NULL if the row was not measured. low and high, unless NULL, receive the ends of 90% bootstrap intervals. */
 SMURF_API const smurf_metrics *smurf_evaluation_row(const smurf_evaluation *evaluation, smurf_row row,
                                                     const smurf_metrics **low, const smurf_metrics **high);
+/* Coverage of the intervals that users see: on ticks of the clock and closed, so that ties are inside. Shares of 1; NaN:
+   not measured. */
+enum { SMURF_CENTRAL = 9 };
+typedef struct smurf_coverage {
+    double tick;                       /* of the clock; 0: none */
+    double upto[SMURF_LEVELS];         /* of [0, high end] */
+    double central[SMURF_CENTRAL];     /* of central intervals of 10%, 20%, .. 90% */
+    double central_pit[SMURF_CENTRAL]; /* the same from the PIT, which is drawn at random within a tick */
+} smurf_coverage;
+/* NULL if the row was not measured. */
+SMURF_API const smurf_coverage *smurf_evaluation_coverage(const smurf_evaluation *evaluation, smurf_row row);
 /* Accuracy in percent of predicting the most frequent successor of the last type; NaN without train. */
 SMURF_API double smurf_evaluation_markov(const smurf_evaluation *evaluation);
 /* Mean gap of train in the data's unit; NaN without train. */
@@ -792,7 +804,8 @@ SMURF_API const char *smurf_preset_name(size_t index);
 /* ---- Single questions ------------------------------------------------------------------------------------ */
 
 /* Questions about the gap from the last event to the next, in the data's unit. With an empty history the law is that of
-   all train gaps. Arrays have n elements. */
+   all train gaps. Arrays have n elements. They are about the law itself, which is continuous, where smurf_forecast_ask
+   gives times on ticks of the clock. */
 SMURF_API smurf_status smurf_forecast_quantile(smurf_forecast *forecast, const double *level, double *gap, size_t n,
                                                smurf_error *err);
 SMURF_API smurf_status smurf_forecast_cdf(smurf_forecast *forecast, const double *gap, double *level, size_t n,

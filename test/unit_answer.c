@@ -82,6 +82,76 @@ static void answers_equal_single_calls(void **state)
     smurf_answer_free(NULL);
 }
 
+/* The times of the data, rounded to the tick. */
+static smurf_data *on_ticks(const smurf_data *data, double tick)
+{
+    size_t sequences = smurf_data_sequences(data), n = 0;
+    double *time = malloc(smurf_data_events(data) * sizeof *time);
+    uint32_t *type = malloc(smurf_data_events(data) * sizeof *type);
+    size_t *offset = calloc(sequences + 1, sizeof *offset);
+    for (size_t i = 0; i < sequences; i++) {
+        const smurf_sequence *s = smurf_data_sequence(data, i);
+        for (size_t j = 0; j < s->length; j++, n++) {
+            time[n] = rint(s->time[j] / tick) * tick;
+            type[n] = s->type[j];
+        }
+        offset[i + 1] = n;
+    }
+    smurf_error err;
+    smurf_data *out;
+    smurf_arrays arrays;
+    smurf_arrays_init(&arrays);
+    arrays.events = n;
+    arrays.time = time;
+    arrays.type = type;
+    arrays.types = smurf_data_types(data);
+    arrays.sequences = sequences;
+    arrays.offset = offset;
+    if (smurf_data_from_arrays(&out, &arrays, &err)) fail_msg("%s", err.message);
+    free(time), free(type), free(offset);
+    return out;
+}
+
+static double cdf(smurf_forecast *f, double gap)
+{
+    double p;
+    assert_int_equal(smurf_forecast_cdf(f, &gap, &p, 1, NULL), SMURF_OK);
+    return p;
+}
+
+/* On a clock that ticks: both ends against their definition, step by step, also given a silence between two ticks. */
+static void answers_lie_on_ticks(void **state)
+{
+    (void)state;
+    const double tick = 0.25;
+    smurf_data *exact = simulate("hawkes", 3, 6, 40, 4), *data = on_ticks(exact, tick);
+    smurf_model *model = trained("objective=mle", data);
+    smurf_forecast *f = forecast_of(model, 0, smurf_data_sequence(data, 1), 25);
+    for (double since = 0; since < 1; since += 0.35) {
+        smurf_question q = question();
+        smurf_forecast_silence(f, since, NULL);
+        smurf_answer *a = ask(f, &q);
+        double median = -1;
+        for (int k = 0; median < 0; k++)
+            if (cdf(f, (k + 0.5) * tick) >= 0.5) median = k * tick;
+        assert_true(fabs(a->median - fmax(median - since, 0)) < 1e-12);
+        for (int i = 0; i < 3; i++) {
+            double low = 0, high = -1, alpha = (1 - level[i]) / 2;
+            for (int k = 1; cdf(f, (k - 0.5) * tick) <= alpha; k++) low = k * tick;
+            for (int k = 0; high < 0; k++)
+                if (cdf(f, (k + 0.5) * tick) >= 1 - alpha) high = k * tick;
+            assert_true(fabs(a->interval[i].low - fmax(low - since, 0)) < 1e-12);
+            assert_true(fabs(a->interval[i].high - fmax(high - since, 0)) < 1e-12);
+            assert_true(a->within[i] == cdf(f, (floor((since + within[i]) / tick + 1e-9) + 0.5) * tick));
+        }
+        smurf_answer_free(a);
+    }
+    smurf_forecast_free(f);
+    smurf_model_free(model);
+    smurf_data_free(data);
+    smurf_data_free(exact);
+}
+
 /* Silence can be in the question, in the forecast, or come from the clock; the forecast keeps what it was told. */
 static void silence_in_three_ways(void **state)
 {
@@ -289,6 +359,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_equal_single_calls),
+        cmocka_unit_test(answers_lie_on_ticks),
         cmocka_unit_test(silence_in_three_ways),
         cmocka_unit_test(survival_until_a_moment),
         cmocka_unit_test(calibrated_and_raw),

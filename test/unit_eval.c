@@ -265,6 +265,12 @@ static void true_law(void **state)
         double q = smurf_levels[l];
         assert_close(right->coverage[l], q, 4 * sqrt(q * (1 - q) / 20000), "coverage");
         assert_close(right->interval_length[l], -log1p(-q), 1e-6, "interval length");
+        assert_close(e.row[ROW_MODEL].coverage.upto[l], right->coverage[l], 0, "without ticks: the same coverage");
+    }
+    for (size_t c = 0; c < SMURF_CENTRAL; c++) {
+        double q = 0.1 * (double)(c + 1);
+        assert_close(e.row[ROW_MODEL].coverage.central[c], q, 4 * sqrt(q * (1 - q) / 20000), "central coverage");
+        assert_close(e.row[ROW_MODEL].coverage.central_pit[c], e.row[ROW_MODEL].coverage.central[c], 0, "by PIT");
     }
     assert_close(right->cs_floor, 100 * sqrt(0.17875 * (1 / 20000. + 1 / 5000.)), 1e-12, "floor, recalibrated");
     assert_close(wrong->cs_floor, 100 * sqrt(0.17875 / 20000.), 1e-12, "floor");

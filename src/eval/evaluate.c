@@ -43,6 +43,7 @@ static bool row_init(struct row_values *row, const char *name, size_t n, bool br
     if (brief) return ok;
     row->crps = room(n, sizeof *row->crps, &ok);
     row->quantile = room(n * SMURF_LEVELS, sizeof *row->quantile, &ok);
+    row->mass = room(2 * n, sizeof *row->mass, &ok);
     return ok;
 }
 
@@ -83,6 +84,7 @@ static void row_release(struct row_values *row)
     free(row->log_density);
     free(row->spread);
     free(row->quantile);
+    free(row->mass);
     free(row->top);
     free(row->top_draws);
     free(row->top_at);
@@ -302,6 +304,7 @@ static smurf_status summarise(struct evaluation *e, const struct evaluation_plan
         size_t n_dev = r == ROW_MODEL && plan->has_map ? plan->n_dev : 0;
         if (!row->name) continue;
         status = smurf_metrics_of_row(&row->metrics, e, row, n_dev, err);
+        smurf_coverage_of_row(&row->coverage, e, row);
         if (!status)
             status = smurf_bootstrap_row(row, e, plan->bootstrap, n_dev, plan->seed,
                                          smurf_threads(plan->threads, plan->bootstrap), &stop, err);

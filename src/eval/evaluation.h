@@ -26,6 +26,7 @@ struct row_values {
     double *pit;      /* randomised within the tick */
     double *crps, *log_density, *spread;
     float *quantile;     /* (n x SMURF_LEVELS) */
+    double *mass;        /* (n x 2) F just below and just above the tick of the gap: ticks.c */
     uint32_t *top;       /* most probable type, time unknown */
     uint32_t *top_draws; /* mode of drawn types */
     uint32_t *top_at;    /* most probable type at the true gap */
@@ -34,6 +35,7 @@ struct row_values {
     float *brier;        /* squared distance of the probabilities from the truth */
     smurf_metrics metrics;
     smurf_metrics low, high; /* bootstrap 90% intervals; NaN without */
+    smurf_coverage coverage; /* of the intervals shown */
 };
 
 /* The law of one event, for plotting. */

@@ -108,7 +108,10 @@ static void measure_times(const struct measurer *m, const struct row_values *row
     struct random random;
     double quantile[SMURF_LEVELS];
     smurf_random_init(&random, m->plan->seed, measure_stream(STREAM_PIT, i));
-    row->pit[i] = smurf_dist_pit(dist, gap, m->plan->tick, smurf_random_uniform(&random));
+    double mass[2];
+    smurf_ticks_mass(dist, gap, m->plan->tick, mass);
+    row->pit[i] = mass[0] + smurf_random_uniform(&random) * (mass[1] - mass[0]);
+    if (row->mass) memcpy(row->mass + 2 * i, mass, sizeof mass);
     if (row->log_density) row->log_density[i] = log_density(dist, gap, m->plan->tick);
     if (row->spread) row->spread[i] = isnan(spread) ? smurf_dist_spread(dist) : spread;
     if (m->plan->brief) return;

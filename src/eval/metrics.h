@@ -50,6 +50,9 @@ void smurf_metrics_clear(smurf_metrics *out);
 smurf_status smurf_metrics_of_row(smurf_metrics *out, const struct evaluation *evaluation, const struct row_values *row,
                                   size_t n_dev, smurf_error *err);
 
+/* Coverage of what is shown, from the row's mass and pit. */
+void smurf_coverage_of_row(smurf_coverage *out, const struct evaluation *evaluation, const struct row_values *row);
+
 /* As the paper defines them, from `draws` draws for each of n gaps: samples (n x draws) in any order, sorted row by row
    by this call. level (SMURF_LEVELS), increasing; cs and cer use level[9] as the half. Types are NaN. */
 smurf_status smurf_metrics_of_samples(smurf_metrics *out, double *samples, size_t draws, const double *truth, size_t n,

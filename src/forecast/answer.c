@@ -1,6 +1,7 @@
 /*
  * answer.c - everything about the next event in one call.
  *
+ * Times are on ticks of the clock, if it has any (ticks.c).
  * Given silence, the law counts from the last event but answers count from now: the next event is never before now,
  * whatever the rounding.
  */
@@ -161,9 +162,9 @@ static void ends_of(const smurf_question *q, size_t i, double out[2])
     out[1] = q->one_sided ? q->level[i] : 1 - out[0];
 }
 
-/* Time of the type's first event in each path, sorted; INFINITY if it does not occur. Returns the number of paths in
-   which it does. */
-static size_t arrivals(const smurf_futures *futures, uint32_t wanted, double since, double *first)
+/* Time of the type's first event in each path, sorted and on ticks; INFINITY if it does not occur. Returns the number
+   of paths in which it does. */
+static size_t arrivals(const smurf_futures *futures, uint32_t wanted, double since, double tick, double *first)
 {
     size_t n = smurf_futures_paths(futures), seen = 0;
     for (size_t i = 0; i < n; i++) {
@@ -171,7 +172,7 @@ static size_t arrivals(const smurf_futures *futures, uint32_t wanted, double sin
         const uint32_t *type;
         size_t events = smurf_futures_path(futures, i, &time, &type);
         bool came = events && type[events - 1] == wanted;
-        first[i] = came ? time[events - 1] - since : INFINITY;
+        first[i] = came ? fmax(smurf_ticks_round(time[events - 1], tick) - since, 0) : INFINITY;
         seen += came;
     }
     qsort(first, n, sizeof *first, smaller_first);
@@ -197,7 +198,8 @@ static smurf_status ask_next(struct answer *a, smurf_forecast *f, const smurf_qu
     size_t n = smurf_futures_paths(futures);
     double *first = malloc(n * sizeof *first);
     if (first) {
-        a->public.next_seen = (double)arrivals(futures, (uint32_t)q->next, since, first) / (double)n;
+        a->public.next_seen =
+            (double)arrivals(futures, (uint32_t)q->next, since, f->model->notes.tick, first) / (double)n;
         a->public.next_median = quantile_of(first, n, 0.5);
         for (size_t i = 0; i < q->levels; i++) {
             double end[2];
@@ -248,26 +250,36 @@ static smurf_status ask_intervals(struct answer *a, smurf_forecast *f, const smu
     for (size_t i = 0; i < q->levels && !status; i++) {
         double end[2], gap[2];
         ends_of(q, i, end);
-        status = smurf_forecast_quantile(f, end, gap, 2, err);
+        status = smurf_forecast_ends(f, end, gap, err);
         a->interval[i] = (smurf_interval){q->one_sided ? 0 : fmax(gap[0] - since, 0), fmax(gap[1] - since, 0)};
         if (status || !q->conformal || !f->events) continue;
         status = smurf_forecast_conformal(f, q->level[i], q->one_sided ? 1 : 2, gap, err);
-        a->conformal[i] = (smurf_interval){gap[0], gap[1]};
+        a->conformal[i] = (smurf_interval){smurf_ticks_outward(gap[0], f->model->notes.tick, false),
+                                           smurf_ticks_outward(gap[1], f->model->notes.tick, true)};
     }
+    return status;
+}
+
+/* The median gap in whole ticks. */
+static smurf_status ask_median(struct answer *a, smurf_forecast *f, smurf_error *err)
+{
+    const double half[2] = {0.5, 0.5};
+    double gap[2];
+    smurf_status status = smurf_forecast_ends(f, half, gap, err);
+    a->public.median = gap[1];
     return status;
 }
 
 static smurf_status ask_all(struct answer *a, smurf_forecast *f, const smurf_question *q, smurf_error *err)
 {
-    const double half = 0.5, since = f->since;
-    smurf_status status = smurf_forecast_quantile(f, &half, &a->public.median, 1, err);
+    const double since = f->since;
+    smurf_status status = ask_median(a, f, err);
     if (!status) status = smurf_forecast_mean(f, &a->public.mean, err);
     if (!status) status = ask_intervals(a, f, q, since, err);
     a->public.median = fmax(a->public.median - since, 0);
     a->public.mean = fmax(a->public.mean - since, 0);
     for (size_t i = 0; i < q->horizons && !status; i++) {
-        double gap = since + q->within[i];
-        status = smurf_forecast_cdf(f, &gap, &a->within[i], 1, err);
+        status = smurf_forecast_within(f, since + q->within[i], &a->within[i], err);
     }
     if (!status && q->top) status = ask_types(a, f, q->top, err);
     if (!status && q->next >= 0 && f->events) status = ask_next(a, f, q, since, err);

@@ -91,6 +91,12 @@ const smurf_metrics *smurf_evaluation_row(const smurf_evaluation *evaluation, sm
     return there ? &r->metrics : NULL;
 }
 
+const smurf_coverage *smurf_evaluation_coverage(const smurf_evaluation *evaluation, smurf_row row)
+{
+    const struct row_values *r = (unsigned)row < ROWS ? &evaluation->values.row[row] : NULL;
+    return r && r->name ? &r->coverage : NULL;
+}
+
 double smurf_evaluation_markov(const smurf_evaluation *evaluation)
 {
     return evaluation->values.acc_markov;

@@ -319,6 +319,27 @@ smurf_status smurf_forecast_quantile(smurf_forecast *f, const double *level, dou
     return status;
 }
 
+smurf_status smurf_forecast_ends(smurf_forecast *f, const double level[2], double gap[2], smurf_error *err)
+{
+    gap[0] = gap[1] = NAN;
+    smurf_status status = smurf_forecast_check(f, err);
+    if (status) return status;
+    struct dist dist = smurf_forecast_dist(f);
+    gap[0] = smurf_ticks_low(&dist, f->model->notes.tick, level[0]);
+    gap[1] = smurf_ticks_high(&dist, f->model->notes.tick, level[1]);
+    return check_answer(f, gap, 2, "quantile", err);
+}
+
+smurf_status smurf_forecast_within(smurf_forecast *f, double gap, double *level, smurf_error *err)
+{
+    smurf_status status = smurf_forecast_check(f, err);
+    if (!status) status = check_gaps(&gap, 1, err);
+    if (status) return status;
+    struct dist dist = smurf_forecast_dist(f);
+    *level = smurf_ticks_cdf(&dist, f->model->notes.tick, gap);
+    return check_answer(f, level, 1, "probability", err);
+}
+
 smurf_status smurf_forecast_cdf(smurf_forecast *f, const double *gap, double *level, size_t n, smurf_error *err)
 {
     smurf_status status = smurf_forecast_check(f, err);

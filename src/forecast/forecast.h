@@ -31,6 +31,9 @@ struct smurf_forecast {
 struct dist smurf_forecast_dist(smurf_forecast *forecast);
 /* Prepares the law; fails if there is none, or if it has values that are not finite. Call this first. */
 smurf_status smurf_forecast_check(smurf_forecast *forecast, smurf_error *err);
+/* Ends of the closed interval on ticks from level[0] to level[1]; the probability of a gap in whole ticks up to `gap`. */
+smurf_status smurf_forecast_ends(smurf_forecast *forecast, const double level[2], double gap[2], smurf_error *err);
+smurf_status smurf_forecast_within(smurf_forecast *forecast, double gap, double *level, smurf_error *err);
 /* Copies the law of another forecast of the same model. Nothing can be appended to `to` until it is cleared. */
 void smurf_forecast_copy_law(smurf_forecast *to, const smurf_forecast *from);
 /* Copies the state set by events from another forecast of the same model. */

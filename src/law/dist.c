@@ -9,6 +9,8 @@
  */
 #include "law/dist.h"
 
+#include "law/wrap.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -127,18 +129,11 @@ double smurf_dist_crps(const struct dist *dist, double gap)
 
 /* ---- Levels ------------------------------------------------------------------------------------------ */
 
-/* P(X < x): excludes an atom at x. */
-static double cdf_before(const struct dist *dist, double x)
-{
-    return smurf_dist_cdf(dist, nextafter(x, -INFINITY));
-}
-
 double smurf_dist_pit(const struct dist *dist, double gap, double tick, double v)
 {
-    double half = tick > 0 ? 0.5 * tick : 0, from = gap - half;
-    double low = half > 0 && from > 0 ? smurf_dist_cdf(dist, from) : cdf_before(dist, half > 0 ? fmin(gap, 0) : gap);
-    double high = smurf_dist_cdf(dist, gap + half);
-    return low + v * (high - low);
+    double mass[2];
+    smurf_ticks_mass(dist, gap, tick, mass);
+    return mass[0] + v * (mass[1] - mass[0]);
 }
 
 void smurf_dist_draw(const struct dist *dist, const double *u, double *out, size_t n)

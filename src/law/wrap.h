@@ -1,5 +1,6 @@
 /*
- * wrap.h - distributions built from distributions: Tweedie's map, the time scale, recalibration, silence.
+ * wrap.h - distributions built from distributions: Tweedie's map, the time scale, recalibration, silence; and what is
+ * shown of them on a clock that ticks.
  *
  * Each is a small struct owned by the caller, set up by a function that returns the wrapped distribution. The order is
  *
@@ -11,6 +12,8 @@
 #define SMURF_LAW_WRAP_H
 
 #include "law/exact.h"
+
+#include <stdbool.h>
 
 /* ---- tweedie.c: from noisy to noise-free gaps --------------------------------------------------- */
 
@@ -82,6 +85,21 @@ struct silent {
    longer than the law supports), the gap is exponential from e on, with mean e. Without silence (since <= 0) the
    result is `inner`. */
 struct dist smurf_silent(struct silent *out, struct dist inner, double since);
+
+/* ---- ticks.c: what is shown of a law whose clock ticks ---------------------------------------------- */
+
+/* Ends of a closed interval on ticks: the largest k tick with F((k - 1/2) tick) <= level, and the smallest with
+   F((k + 1/2) tick) >= level. tick 0: the quantile. */
+double smurf_ticks_low(const struct dist *dist, double tick, double level);
+double smurf_ticks_high(const struct dist *dist, double tick, double level);
+/* The probability that the rounded gap is at most `gap`. */
+double smurf_ticks_cdf(const struct dist *dist, double tick, double gap);
+/* The nearest tick; the next one above, or below. */
+double smurf_ticks_round(double gap, double tick);
+double smurf_ticks_outward(double gap, double tick, bool up);
+/* F just below and just above the tick of an observed gap: between them lies its PIT (smurf_dist_pit), and the gap is in
+   the closed interval of levels a to b if mass[1] > a and mass[0] < b. */
+void smurf_ticks_mass(const struct dist *dist, double gap, double tick, double mass[2]);
 
 /* ---- empirical.c: draws as a distribution --------------------------------------------------------- */
 

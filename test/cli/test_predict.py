@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import os
+import random
 import re
 import select
 import signal
@@ -81,12 +82,39 @@ class Numbers(PredictCase):
         self.assertEqual(one["median"], ends[0])
         asked = self.predict("--within", ",".join(map(repr, ends)))[0]
         for interval, within in zip(one["intervals"], asked["within"]):
-            self.assertAlmostEqual(within["p"], interval["level"], 6)
+            self.assertAlmostEqual(within["p"], interval["level"], delta=1e-4)  # ends are on ticks of 1e-6
         two = self.predict("--interval", "0.9")[0]["intervals"][0]
         p = [w["p"] for w in self.predict("--within", "%r,%r" % (two["low"], two["high"]))[0]["within"]]
-        self.assertAlmostEqual(p[0], 0.05, 6)
-        self.assertAlmostEqual(p[1], 0.95, 6)
+        self.assertAlmostEqual(p[0], 0.05, delta=1e-4)
+        self.assertAlmostEqual(p[1], 0.95, delta=1e-4)
         self.assertAlmostEqual(sum(t["p"] for t in one["types"]), 1, 6)
+
+    def test_ends_lie_on_ticks(self):
+        """Times of whole minutes: what is shown is whole minutes, and a tie is in the interval where ties are likely."""
+        rng = random.Random(5)
+        t, lines = 0, ["time,type"]
+        for _ in range(400):
+            t += rng.choice([0, 0, 1, 2, 3, 40])
+            lines.append("2024-01-%02dT%02d:%02d:00Z,a" % (1 + t // 1440, t // 60 % 24, t % 60))
+        self.write("minutes.csv", "\n".join(lines) + "\n")
+        self.smurf("train", "minutes.csv", "-o", "minutes.safetensors", "--epochs", "2", "--width", "8", "--inner", "8", "--heads",
+                   "2", "--head-width", "4", "--threads", "1", "-q")
+        args = ["predict", "minutes.safetensors", "minutes.csv", "--interval", "0.5,0.9", "-q"]
+        for more in [], ["--silence", "2min"]:
+            o = self.jsonl(*args, *more)[0]
+            for x in [o["median"]] + [i[end] for i in o["intervals"] for end in ("low", "high")]:
+                self.assertEqual(x % 60, 0)
+            self.assertEqual(o["intervals"][1]["low"], 0)
+        row = next(csv.DictReader(io.StringIO(self.smurf(*args, "--format", "csv").out)))
+        self.assertEqual((float(row["low_0.9"]), float(row["high_0.9"]) % 60), (0, 0))
+        e = json.loads(self.smurf("eval", "minutes.safetensors", "minutes.csv", "--json", "-q").out)
+        self.assertEqual((e["tick"], len(e["central_on_ticks"])), (60, 9))
+        for shown, pit in zip(e["central_on_ticks"], e["central_pit"]):
+            self.assertGreaterEqual(shown, pit - 1e-12)
+        for shown, strict in zip(e["coverage_on_ticks"], e["coverage"]):
+            self.assertGreaterEqual(shown, strict)
+        self.assertRegex(self.smurf("eval", "minutes.safetensors", "minutes.csv", "-q").out,
+                         r"(?m)^central intervals, on ticks of 1 min with both ends: 50% -> \S+% \(\S+%\), 70% -> .*, 90% -> ")
 
     def test_levels_are_not_rounded(self):
         rows = self.rows(self.at("words.safetensors"), self.at("words/test.csv"), "--interval", "0.99999,0.999999999")
