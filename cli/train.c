@@ -2,7 +2,7 @@
  * train.c - smurf train: trains a model, keeps the best, and can resume.
  *
  * MODEL.safetensors is the best model so far, written after every epoch that improves on it. MODEL.resume holds the
- * state needed to resume; it is written before the first step, after every epoch, and on Ctrl-C.
+ * state needed to resume; it is written before the first step, after every epoch, every five minutes, and on Ctrl-C.
  */
 #include "commands.h"
 #include "dataset.h"
@@ -23,7 +23,7 @@
 enum { SETTINGS_MOST = 64 };
 
 struct train_options {
-    const char *output, *preset, *log, *recalibrate;
+    const char *output, *preset, *log, *recalibrate, *save_every;
     char *resume_path;
     char *split; /* how the data was split, for the model; NULL: it came split */
     int resume;
@@ -196,6 +196,15 @@ static void show_result(const smurf_model *model, const smurf_epoch *best, const
     printf("time        %.0f s\n", seconds);
 }
 
+/* The value of --save-every; 0: only at the ends of epochs. */
+static double seconds_of(const char *text)
+{
+    smurf_error err;
+    double x;
+    if (smurf_duration_parse(&x, text, "s", &err)) usage_error("--save-every: %s", err.message);
+    return x;
+}
+
 /* ---- Running --------------------------------------------------------------------------------- */
 
 struct session {
@@ -252,6 +261,7 @@ static int run(struct session *s, const smurf_settings *settings, const smurf_sp
     config.split = o->split;
     config.resume_path = o->resume_path;
     config.resume = o->resume;
+    config.save_every = seconds_of(o->save_every);
     config.start = begin;
     config.epoch = take_epoch;
     config.context = s;
@@ -304,12 +314,13 @@ int command_train(int argc, char **argv)
 {
     static struct option options[SETTINGS_MOST + 40];
     struct dataset_options data = {.history = NOT_GIVEN};
-    struct train_options o = {.output = "model.safetensors", .preset = "default", .recalibrate = "auto"};
+    struct train_options o = {.output = "model.safetensors", .preset = "default", .recalibrate = "auto", .save_every = "5min"};
     /* clang-format off */
     const struct option fixed[] = {
         {'o', "output", OPTION_OUTPUT, &o.output, "FILE", "where to write the model (default: model.safetensors); the resume file is next to it"},
         {0, "preset", OPTION_TEXT, &o.preset, "NAME", "settings to start from (default: default, which depends on the data)"},
         {0, "resume", OPTION_FLAG, &o.resume, NULL, "continue an interrupted run"},
+        {0, "save-every", OPTION_TEXT, &o.save_every, "TIME", "write the resume file within epochs when it is this old (default: 5min; 0: only after epochs)"},
         {0, "log", OPTION_OUTPUT, &o.log, "FILE", "write one JSON object per line, one per epoch"},
         {0, "recalibrate", OPTION_TEXT, &o.recalibrate, "auto", "on: set aside two thirds of dev for calibration; off; auto: on if dev has 1000 gaps"},
         DATASET_OPTIONS(data),
@@ -352,6 +363,7 @@ int command_train(int argc, char **argv)
     take_windows(&o, &data, windows);
     int status = check_settings(&o);
     if (status) return status;
+    seconds_of(o.save_every);
     o.resume_path = resume_path(o.output);
     files_add(FILE_WRITTEN, "the .resume file of --output", o.resume_path);
     if (data.dither && strcmp(data.dither, "off") == 0) {

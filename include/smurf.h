@@ -339,6 +339,7 @@ typedef struct smurf_fit_config {
     smurf_progress_fn *progress;
     void *progress_context;
     const char *split; /* how the data was split, in the program's own words, kept in the model; NULL: nothing */
+    double save_every; /* seconds; > 0: resume_path is also written within epochs, when the last one is this old */
 } smurf_fit_config;
 
 SMURF_API void smurf_fit_config_init_sized(smurf_fit_config *config, size_t size);

@@ -13,7 +13,7 @@ import time
 import soak_alloc
 from soak_alloc import common
 
-TRAIN = ["train", "data", "-o", "made", "--epochs", "6", *soak_alloc.TINY, "--quiet"]
+TRAIN = ["train", "data", "-o", "made", "--epochs", "6", "--save-every", "10ms", *soak_alloc.TINY, "--quiet"]
 COMPARE = ["compare", "data", "--models", "default", "--runs", "made", "--epochs", "3", *soak_alloc.SET, "--threads", "2",
            "-o", "made.txt", "--quiet"]
 COMMANDS = {"convert": ["convert", "a.csv", "made.jsonl", "--quiet"], "train": TRAIN, "compare": COMPARE}

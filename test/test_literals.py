@@ -9,7 +9,7 @@ ROOT = Path(os.environ.get("SMURF_ROOT", Path(__file__).resolve().parents[1]))
 # Each table: its names, and the files that define them.
 TABLES = {
     "formats": {"csv": ["src/data/csv_read.c"], "tsv": ["src/data/csv_read.c"], "jsonl": ["src/data/json_read.c"], "rmtpp": ["src/data/rmtpp.c"],
-                "pickle": ["src/data/pickle_read.c"]},
+                "pickle": ["src/data/pickle_read.c"], "packed": ["src/data/packed.c"]},
     "samplers": {"exact": ["src/law/exact.c"], "langevin": ["src/law/langevin.c"], "mirror": ["src/law/mirror.c"], "reject": ["src/law/reject.c"]},
     "objectives": {name: [f"src/model/objective_{name}.c"] for name in ("dsm", "sm", "wsm", "mle")},
     "models": {"thp": ["src/model/thp.c", "src/model/thp_part.c"], "sahp": ["src/model/sahp.c"], "nhp": ["src/model/nhp.c"], "nce": ["src/model/nce.c"]},

@@ -15,6 +15,7 @@ void smurf_builder_release(struct builder *b)
     smurf_names_release(&b->vocabulary);
     if (!b->lent_time) free(b->time);
     if (!b->lent_type) free(b->type);
+    if (b->release) b->release(b->release_context);
     free(b->sequence);
     free(b->remark);
     smurf_arena_release(&b->text);
@@ -359,6 +360,9 @@ smurf_status smurf_builder_finish(struct builder *b, smurf_data **out, smurf_err
     data->calendar = b->calendar;
     data->remark = b->remark;
     data->reading = b->reading;
+    data->release = b->release;
+    data->release_context = b->release_context;
+    b->release = NULL;
     size_t at = 0;
     for (size_t i = 0; i < data->sequences; i++) {
         data->sequence[i].time = data->time ? data->time + at : NULL;

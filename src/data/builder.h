@@ -46,6 +46,8 @@ struct builder {
     double *time;
     uint32_t *type;
     bool lent_time, lent_type; /* owned by the caller: neither changed nor freed. Only for events in order. */
+    smurf_free_fn *release;    /* returns what is lent, called once; NULL: the caller does. Moves to the data set */
+    void *release_context;
     size_t times, types, time_room, type_room;
     uint32_t type_max;        /* largest number pushed so far, while types are numbers */
     smurf_sequence *sequence; /* time, type: NULL until finish; length is set */

@@ -51,7 +51,7 @@ struct format_class {
 };
 
 /* In the order of the help texts. Content is tested from last to first: csv accepts any text. */
-#define SMURF_FORMATS(X)     X(csv) X(tsv) X(jsonl) X(json) X(rmtpp) X(pickle)
+#define SMURF_FORMATS(X)     X(csv) X(tsv) X(jsonl) X(json) X(rmtpp) X(pickle) X(packed)
 #define FORMAT_DECLARE(name) extern const struct format_class smurf_format_##name;
 SMURF_FORMATS(FORMAT_DECLARE)
 

@@ -62,6 +62,17 @@ static smurf_status number(struct numbering *out, const smurf_data *data, size_t
     return status;
 }
 
+/* Copies types that were lent. */
+static bool own_types(smurf_data *data)
+{
+    uint32_t *own = malloc((data->events + 1) * sizeof *own);
+    if (!own) return false;
+    for (size_t i = 0; i < data->events; i++) own[i] = data->type[i];
+    for (size_t i = 0, at = 0; i < data->sequences; at += data->sequence[i++].length) data->sequence[i].type = own + at;
+    data->type = data->own_type = own;
+    return true;
+}
+
 static smurf_status rename_types(smurf_data *data, const struct numbering *n, smurf_error *err)
 {
     const char **name = malloc(n->types * sizeof *name);
@@ -76,6 +87,10 @@ static smurf_status rename_types(smurf_data *data, const struct numbering *n, sm
             ok = (name[k] = smurf_arena_text(&data->text, text, (size_t)snprintf(text, sizeof text, "%u", n->old[k])));
     }
     if (!ok) {
+        free(name);
+        return smurf_fail_memory(err);
+    }
+    if (!data->own_type && !own_types(data)) {
         free(name);
         return smurf_fail_memory(err);
     }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #if SMURF_HAVE_ZLIB
@@ -204,6 +205,59 @@ smurf_status smurf_source_middle(const struct source *source, size_t n, char **o
     if (taken > 0) *got = (size_t)taken;
     memset(*out + *got, 0, SOURCE_PAD);
     return SMURF_OK;
+}
+
+/* ---- Whole inputs ---------------------------------------------------------------------------- */
+
+static bool map_file(struct whole *whole, const struct source *source)
+{
+    struct stat about;
+    const struct source_input *in = source->input;
+    if (!source->from_path || in->fd < 0 || in->gzip || fstat(in->fd, &about) != 0 || !S_ISREG(about.st_mode) ||
+        about.st_size == 0 || smurf_source_offset(source) != 0)
+        return false;
+    void *p = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_SHARED, in->fd, 0);
+    if (p == MAP_FAILED) return false;
+    *whole = (struct whole){p, (size_t)about.st_size, true};
+    return true;
+}
+
+static smurf_status read_all(struct whole *whole, struct source *source, smurf_error *err)
+{
+    for (size_t want = WINDOW; !source->eof; want *= 2) {
+        smurf_status status = smurf_source_fill(source, want, err);
+        if (status) return status;
+    }
+    char *copy = malloc((size_t)(source->end - source->p) + 1);
+    if (!copy) return smurf_fail_memory(err);
+    memcpy(copy, source->p, (size_t)(source->end - source->p));
+    *whole = (struct whole){copy, (size_t)(source->end - source->p), false};
+    return SMURF_OK;
+}
+
+smurf_status smurf_source_whole(struct whole **out, struct source *source, smurf_error *err)
+{
+    *out = calloc(1, sizeof **out);
+    if (!*out) return smurf_fail_memory(err);
+    smurf_status status = map_file(*out, source) ? SMURF_OK : read_all(*out, source, err);
+    if (!status) return SMURF_OK;
+    free(*out);
+    *out = NULL;
+    return status;
+}
+
+void smurf_whole_release(void *context)
+{
+    struct whole *whole = context;
+    union {
+        const char *in;
+        void *out;
+    } p = {.in = whole ? whole->p : NULL};
+    if (whole && whole->mapped)
+        munmap(p.out, whole->n);
+    else
+        free(p.out);
+    free(whole);
 }
 
 uint64_t smurf_source_offset(const struct source *source)

@@ -46,6 +46,18 @@ smurf_status smurf_source_fill(struct source *source, size_t want, smurf_error *
    unless the input is a regular file, not compressed, of which there is more than the window. */
 smurf_status smurf_source_middle(const struct source *source, size_t n, char **out, size_t *got, smurf_error *err);
 
+/* A whole input: mapped if it is a file that is not compressed, else read. 8-byte aligned. */
+struct whole {
+    const char *p;
+    size_t n;
+    bool mapped;
+};
+/* What is unread; for inputs of which nothing was taken yet. The caller releases *out, after the source was closed if
+   need be. */
+smurf_status smurf_source_whole(struct whole **out, struct source *source, smurf_error *err);
+/* A smurf_free_fn of a struct whole, which may be NULL. */
+void smurf_whole_release(void *whole);
+
 /* The position of p in the (decompressed) input, in bytes. */
 uint64_t smurf_source_offset(const struct source *source);
 

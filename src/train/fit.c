@@ -13,6 +13,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct fit {
     smurf_fit_config c;
@@ -22,6 +23,7 @@ struct fit {
     smurf_data *calibrating;       /* the part set aside, owned; NULL: none */
     smurf_sigma_trial trial[SMURF_SIGMA_TRIALS];
     smurf_trainer *trainer;
+    double saved; /* when the resume file was last written */
 };
 
 static const smurf_fit_config defaults = {.size = sizeof defaults, .recalibrate = -1};
@@ -79,8 +81,15 @@ static smurf_status tell_start(const struct fit *f, smurf_error *err)
     return smurf_fail(err, SMURF_ERROR_CANCELLED, "stopped before the first epoch");
 }
 
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 /* Writes the requested files, the model first: a resume file is never ahead of it. */
-static smurf_status keep(const struct fit *f, bool model, smurf_error *err)
+static smurf_status keep(struct fit *f, bool model, smurf_error *err)
 {
     smurf_status status = SMURF_OK;
     if (model && f->c.model_path) {
@@ -89,8 +98,15 @@ static smurf_status keep(const struct fit *f, bool model, smurf_error *err)
         if (!status) status = smurf_model_save(best, f->c.model_path, err);
         smurf_model_free(best);
     }
+    f->saved = now();
     if (status || !f->c.resume_path) return status;
     return smurf_trainer_save(f->trainer, f->c.resume_path, err);
+}
+
+static smurf_status keep_if_old(void *context, smurf_error *err)
+{
+    struct fit *f = context;
+    return now() - f->saved < f->c.save_every ? SMURF_OK : keep(f, false, err);
 }
 
 static smurf_status run_epochs(struct fit *f, smurf_error *err)
@@ -153,6 +169,8 @@ smurf_status smurf_fit(smurf_model **out, const smurf_settings *settings, const 
     if (!status) status = tell_start(&f, err);
     if (!status) {
         smurf_trainer_progress(f.trainer, f.c.progress, f.c.progress_context);
+        if (f.c.save_every > 0) f.trainer->after_step = keep_if_old;
+        f.trainer->after_step_context = &f;
         status = run_epochs(&f, err);
     }
     if (!status) status = finish(&f, out, err);

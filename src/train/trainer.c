@@ -408,6 +408,7 @@ static smurf_status run_epoch(smurf_trainer *t, smurf_epoch *out, smurf_error *e
         int last;
         smurf_status status = tell(t, err);
         if (!status) status = smurf_trainer_step(t, &loss, &last, err);
+        if (!status && t->after_step) status = t->after_step(t->after_step_context, err);
         if (status) return status;
     }
     *out = (smurf_epoch){.epoch = t->at.epoch + 1,

@@ -34,6 +34,8 @@ struct smurf_trainer {
     struct progress progress;
     struct stop stop; /* of the current step or dev pass */
     char what[96];    /* text shown by the progress callback */
+    smurf_status (*after_step)(void *context, smurf_error *err); /* called within epochs; NULL: nothing */
+    void *after_step_context;
 };
 
 /* Creates a trainer from a frame (owned by the trainer, even on failure), with initial weights. */

@@ -19,7 +19,7 @@ import common
 from common import SMURF, Case, environment, packed
 
 D = decimal.Decimal
-FORMATS = ["a.csv", "a.tsv", "a.jsonl", "a.json", "time-a.txt", "a.pkl"]
+FORMATS = ["a.csv", "a.tsv", "a.jsonl", "a.json", "time-a.txt", "a.pkl", "a.smurf"]
 PACKED = [f + ".gz" for f in FORMATS]
 
 
@@ -243,6 +243,29 @@ class RoundTrip(Case):
         for name in ["a.pkl", "a.pkl.gz"]:
             got, want = self.through(data, name)
             self.assertEqual(got, want)
+
+    def test_packed_keeps_everything(self):
+        data = self.FULL + [{"dim_process": 3, "sequence": "empty", "observation_start": 0, "observation_end": 5,
+                             "time_since_start": [], "type_event": []}]
+        for name in ["a.smurf", "a.smurf.gz"]:
+            got, want = self.through(data, name)
+            self.assertEqual(got, want)
+
+    def test_packed_in_a_pipe(self):
+        self.write("a.csv", "time,type\n1,x\n2,y\n")
+        piped = self.smurf("convert", "a.csv", "-", "--to", "packed").raw
+        self.assertEqual(self.events("-", input=piped), [(None, [1, 2], ["x", "y"])])
+        self.write("a.smurf", piped[:-1])
+        self.refuse("info", "a.smurf", says=["a.smurf: the packed file was cut off", "copy it again"])
+
+    def test_packed_parts_number_their_types_alike(self):
+        self.write("a.csv", "time,type\n1,x\n2,y\n")
+        self.write("b.csv", "time,type\n1,y\n2,z\n")
+        os.mkdir(self.path("d"))
+        self.smurf("convert", "a.csv", "d/train.smurf")
+        self.smurf("convert", "b.csv", "d/dev.smurf")
+        self.smurf("convert", "d", "e", "--to", "csv")
+        self.assertEqual(self.content("e/dev.csv").decode().split(), ["sequence,time,type", "0,1,y", "0,2,z"])
 
     def test_tables_keep_all_but_the_unit_and_unused_types(self):
         for name in ["a.csv", "a.tsv", "a.csv.gz", "a.tsv.gz"]:

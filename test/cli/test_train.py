@@ -200,6 +200,34 @@ class Sameness(TrainCase):
         self.assertEqual(self.content("m.safetensors"), whole)
         self.check_log()
 
+    def test_saved_within_epochs(self):
+        """Killed in the first epoch, a run goes on where it was saved, to the same bits."""
+        args = [*self.ARGS, "--save-every", "1ms", "--quiet"]
+        whole = self.whole()
+
+        def position():
+            content = self.content("m.resume")
+            header = json.loads(content[8:8 + struct.unpack("<Q", content[:8])[0]])
+            state = json.loads(header["__metadata__"]["smurf_resume"])["state"]
+            return state["epoch"], state["next"]
+
+        def within():
+            return os.path.exists(self.path("m.resume")) and position()[1] > 0
+        status, err = self.stop_when(within, signal.SIGKILL, "data", "-o", "m.safetensors", *args)
+        self.assertEqual((status, err), (-signal.SIGKILL, ""))
+        for wait in [0.01, 0.05, 0.1]:
+            run = subprocess.Popen([common.SMURF, "train", "data", "-o", "m.safetensors", *args, "--resume"],
+                                   cwd=self.folder, env=common.environment(), stdout=subprocess.DEVNULL)
+            time.sleep(wait)
+            run.kill()
+            run.wait()
+        self.smurf("train", "data", "-o", "m.safetensors", *args, "--resume")
+        self.assertEqual(self.content("m.safetensors"), whole)
+        self.check_log()
+
+    def test_save_every_is_a_duration(self):
+        self.refuse("train", "data", "--save-every", "often", says=["--save-every", "often"], status=2)
+
     def test_resume_makes_the_model_again(self):
         self.smurf("train", self.data(), "-o", "m.safetensors", *self.ARGS, "--quiet")
         model = self.content("m.safetensors")
