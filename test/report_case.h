@@ -64,6 +64,21 @@ static void case_fill_metrics(struct evaluation *e, enum row row, const char *na
     values->low.crps *= 0.98, values->high.crps *= 1.02;
 }
 
+/* Values of n gaps with the given mean: the same easy and hard gaps in each row, and noise of its own. */
+static double *case_spread(size_t n, enum row row, double mean, double noise)
+{
+    double *out = case_array(n, sizeof *out), sum = 0;
+    struct random shared, own;
+    smurf_random_init(&shared, 7, 200);
+    smurf_random_init(&own, 7, 201 + row);
+    for (size_t i = 0; i < n; i++) {
+        out[i] = -log(smurf_random_uniform(&shared)) + noise * (smurf_random_uniform(&own) - 0.5);
+        sum += out[i];
+    }
+    for (size_t i = 0; i < n; i++) out[i] += mean - sum / (double)n;
+    return out;
+}
+
 /* pit = u^power: 1 is right, less comes later than foretold. */
 static void case_add_row(struct evaluation *e, enum row row, const char *name, double power, double mu, double s,
                          double crps)
@@ -73,6 +88,8 @@ static void case_add_row(struct evaluation *e, enum row row, const char *name, d
     e->row[row].pit = case_array(e->n, sizeof(double));
     for (size_t i = 0; i < e->n; i++) e->row[row].pit[i] = pow(smurf_random_uniform(&random), power);
     case_fill_metrics(e, row, name, mu, s, crps);
+    e->row[row].crps = case_spread(e->n, row, crps, 0.2);
+    e->row[row].log_density = case_spread(e->n, row, e->row[row].metrics.log_likelihood, 0.2);
 }
 
 /* Types that follow a falling law, predicted right about as often as they are sure. */
@@ -80,8 +97,9 @@ static void case_add_types(struct evaluation *e)
 {
     struct row_values *row = &e->row[ROW_MODEL];
     struct random random;
-    double right = 0;
+    double right = 0, markov = 0;
     smurf_random_init(&random, 7, 100);
+    e->markov_right = case_array(e->n, sizeof *e->markov_right);
     row->top = case_array(e->n, sizeof *row->top);
     row->top_share = case_array(e->n, sizeof *row->top_share);
     for (size_t i = 0; i < e->n; i++) {
@@ -90,14 +108,16 @@ static void case_add_types(struct evaluation *e)
         bool good = smurf_random_uniform(&random) < share - 0.06 * share * share;
         row->top[i] = good ? e->type[i] : (uint32_t)((double)e->types * pow(smurf_random_uniform(&random), 3));
         row->top_share[i] = (float)share;
+        e->markov_right[i] = row->top[i] == e->type[i] && smurf_random_uniform(&random) < 0.96;
         right += row->top[i] == e->type[i];
+        markov += e->markov_right[i];
     }
     row->metrics.acc = 100 * right / (double)e->n;
     row->metrics.acc_true_time = row->metrics.acc + 1.4;
     row->metrics.type_loss = 1.47;
     row->metrics.brier = 0.66;
     row->metrics.ece = 2.1;
-    e->acc_markov = row->metrics.acc - 1.8;
+    e->acc_markov = 100 * markov / (double)e->n;
 }
 
 static void case_add_example(struct evaluation *e, size_t index)
@@ -153,12 +173,14 @@ static struct report_case *case_new(size_t n, uint32_t types, const char *const 
     e->acc_markov = NAN;
     e->gap = case_array(n, sizeof *e->gap);
     e->type = case_array(n, sizeof *e->type);
+    e->sequence = case_array(n, sizeof *e->sequence);
+    for (size_t i = 0; i < n; i++) e->sequence[i] = (uint32_t)(i / 72);
     if (names) {
         c->name = case_array(types, sizeof *c->name);
         for (uint32_t k = 0; k < types; k++) c->name[k] = strdup(names[k % name_count]);
         e->type_name = c->name;
     }
-    case_add_row(e, ROW_MODEL, "smurf", 0.995, -0.65, 1.0, 0.425);
+    case_add_row(e, ROW_MODEL, "smurf", 1, -0.65, 1.0, 0.425);
     case_add_row(e, ROW_RAW, "smurf, raw", 0.93, -0.7, 0.95, 0.428);
     case_add_row(e, ROW_MARGINAL, "marginal", 1.01, -0.55, 1.15, 0.473);
     case_add_row(e, ROW_RECENT, "recent", 0.985, -0.6, 1.08, 0.444);
@@ -177,6 +199,8 @@ static void case_free(struct report_case *c)
     struct evaluation *e = &c->evaluation;
     for (int row = 0; row < ROWS; row++) {
         free(e->row[row].pit);
+        free(e->row[row].crps);
+        free(e->row[row].log_density);
         free(e->row[row].top);
         free(e->row[row].top_share);
     }
@@ -184,6 +208,8 @@ static void case_free(struct report_case *c)
     free(c->name);
     free(e->gap);
     free(e->type);
+    free(e->sequence);
+    free(e->markov_right);
     free(c);
 }
 

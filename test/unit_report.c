@@ -175,8 +175,8 @@ static void test_nice(void **state)
     struct report_case *c = case_new(20000, 15, case_badges, 15);
     char *text = write_report(&c->evaluation);
     assert_int_equal(occurrences(text, "<figure"), 8);
-    assert_non_null(strstr(text, "Intervals are calibrated: 90% intervals contained "));
-    assert_non_null(strstr(text, "4.3% better than that of the best naive law (recent)"));
+    assert_non_null(strstr(text, "The intervals are calibrated: 90% intervals contained "));
+    assert_non_null(strstr(text, "4.3% better than recent, the best naive law"));
     assert_non_null(strstr(text, "Popular Question"));
     assert_non_null(strstr(text, "20,000 gaps"));
     assert_null(strstr(text, "http://www.w3.org/1999/xlink"));
@@ -192,11 +192,16 @@ static void test_bad_calibration_is_said(void **state)
     (void)state;
     struct report_case *c = case_new(5000, 2, NULL, 0);
     struct row_values *model = &c->evaluation.row[ROW_MODEL];
+    free(model->pit);
+    free(model->crps);
+    free(model->log_density);
+    case_add_row(&c->evaluation, ROW_MODEL, "smurf", 1, 0, 1, 0.5);
     for (size_t i = 0; i < c->evaluation.n; i++) model->pit[i] = i % 2 ? 0.01 : 0.99;
     case_fill_metrics(&c->evaluation, ROW_MODEL, "smurf", 0, 1, 0.5);
     char *text = write_report(&c->evaluation);
-    assert_non_null(strstr(text, "Intervals are not calibrated (too narrow)"));
-    assert_non_null(strstr(text, "12.6% worse than that of the best naive law"));
+    assert_non_null(strstr(text, "The intervals are too narrow: 90% intervals contained 0.0% of 5,000 gaps, 90.0 points too few"));
+    assert_non_null(strstr(text, "12.6% worse than recent, the best naive law"));
+    assert_non_null(strstr(text, "In log-likelihood it is worse than recent"));
     free(text);
     case_free(c);
 }
@@ -210,7 +215,7 @@ static void test_tiny_and_one_type(void **state)
     c->evaluation.unit[0] = '\0';
     char *text = write_report(&c->evaluation);
     assert_int_equal(occurrences(text, "<figure"), 4);
-    assert_non_null(strstr(text, "as far as so few gaps can show"));
+    assert_non_null(strstr(text, "as far as 172 gaps can show"));
     assert_null(strstr(text, "()"));
     free(text);
     case_free(c);
@@ -271,6 +276,7 @@ static void spoil(struct report_case *c, double bad)
         for (int k = 0; k < 3; k++)
             for (double *x = &all[k]->cs; x < all[k]->interval_length + SMURF_LEVELS; x++) *x = bad;
         for (size_t i = 0; values->pit && i < e->n; i++) values->pit[i] = bad;
+        for (size_t i = 0; values->crps && i < e->n; i += 2) values->crps[i] = values->log_density[i] = bad;
         for (size_t i = 0; values->top_share && i < e->n; i++) values->top_share[i] = (float)bad;
     }
     for (size_t k = 0; k < e->examples; k++) {
@@ -404,7 +410,7 @@ static void test_binomial_span(void **state)
     (void)state;
     /* 20 draws at 1/2: P(X <= 5) = .0207, P(X <= 6) = .0577, P(X <= 13) = .9423, P(X <= 14) = .9793 */
     struct span span = smurf_binomial_span(20, 0.5);
-    assert_true(fabs(span.low - 6.0 / 20) < 1e-12);
+    assert_true(fabs(span.low - 6.0 / 20) < 1e-12); /* at .025 and .975 */
     assert_true(fabs(span.high - 14.0 / 20) < 1e-12);
     /* the two methods agree where one takes over from the other */
     struct span exact = smurf_binomial_span(3990, 0.5), normal = smurf_binomial_span(4010, 0.5);

@@ -140,7 +140,8 @@ static smurf_status begin(struct evaluation *e, const struct evaluation_plan *pl
                              .mean_gap = plan->mean_gap,
                              .tick = plan->tick,
                              .acc_markov = NAN,
-                             .bootstrap = plan->bootstrap};
+                             .bootstrap = plan->bootstrap,
+                             .n_dev = plan->has_map ? plan->n_dev : 0};
     for (int r = 0; r < ROWS; r++) {
         smurf_metrics_clear(&e->row[r].metrics);
         smurf_metrics_clear(&e->row[r].low);

@@ -75,6 +75,7 @@ struct evaluation {
     char model_about[256]; /* objective, scale, layers, width and parameters, in one line */
     char data_about[256];  /* "stackoverflow/test: 1,326 sequences, 95,907 gaps" */
     struct arena text;     /* of the names and epochs */
+    size_t n_dev;          /* gaps the model was recalibrated on; 0: not recalibrated */
 };
 
 /* The public handle. */

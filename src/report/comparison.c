@@ -64,7 +64,7 @@ static void draw_coverage(struct canvas *canvas, const smurf_comparison *c, int 
     double level[SMURF_LEVELS], low[SMURF_LEVELS], high[SMURF_LEVELS], y[SMURF_LEVELS], limit = deviation_limit(c);
     struct key key[LINES_MOST + 1];
     size_t keys = keys_of(c, key);
-    key[keys++] = (struct key){"chance, 90%", band, KEY_BOX};
+    key[keys++] = (struct key){"chance, 95%", band, KEY_BOX};
     struct chart_plan plan = {.width = PANEL_WIDTH, .height = PANEL_HEIGHT, .key = key, .keys = keys};
     plan.x = (struct axis){.label = "nominal level (%)", .low = 0, .high = 100};
     plan.y = (struct axis){.label = "coverage: gaps inside (%)", .low = 0, .high = 100};

@@ -51,7 +51,7 @@ static void draw(struct canvas *canvas, const struct evaluation *evaluation, siz
     double level[SMURF_LEVELS], low[SMURF_LEVELS], high[SMURF_LEVELS], y[SMURF_LEVELS];
     struct key key[ROWS + 1];
     size_t keys = smurf_row_keys(key, evaluation);
-    key[keys++] = (struct key){"chance, 90%", band, KEY_BOX};
+    key[keys++] = (struct key){"chance, 95%", band, KEY_BOX};
     noise_of(evaluation, low, high);
     double limit = deviation_limit(evaluation, low, high);
     struct chart_plan plan = {.width = 440, .height = 330, .key = key, .keys = keys};

@@ -61,7 +61,7 @@ static void draw(struct canvas *canvas, const struct evaluation *evaluation, siz
     double top = fmax(1.5, 1.05 * BINS * span.high);
     for (int b = 0; b < BINS; b++) top = fmax(top, height(bin[b], all));
     for (int b = 0; b < BINS && raw_all; b++) top = fmax(top, height(raw_bin[b], raw_all));
-    struct key key[3] = {{evaluation->row[ROW_MODEL].name, bar, KEY_BOX}, {"chance, 90%", band, KEY_BOX}};
+    struct key key[3] = {{evaluation->row[ROW_MODEL].name, bar, KEY_BOX}, {"chance, 95%", band, KEY_BOX}};
     if (raw_all) key[2] = (struct key){raw->name, smurf_row_style[ROW_RAW], KEY_LINE};
     struct chart_plan plan = {.width = 440, .height = 330, .key = key, .keys = raw_all ? 3 : 2};
     plan.x = (struct axis){.label = "PIT: probability of a shorter gap (%)", .low = 0, .high = 100};
@@ -86,7 +86,7 @@ static void finding(struct words *words, const struct evaluation *evaluation)
         double share = (double)bin[b] / (double)all;
         outside += share < span.low || share > span.high;
     }
-    smurf_words_add(words, "%zu of 20 bars end outside the grey band; about 2 are expected by chance. ", outside);
+    smurf_words_add(words, "%zu of 20 bars end outside the grey band; about 1 is expected by chance. ", outside);
 }
 
 const struct figure smurf_figure_pit = {

@@ -84,7 +84,7 @@ static void draw(struct canvas *canvas, const struct evaluation *evaluation, siz
     struct bins b;
     fill(&b, evaluation);
     struct key key[2] = {{evaluation->row[ROW_MODEL].name, {.fill = COLOUR_MODEL}, KEY_DOT},
-                         {"chance, 90%", {.fill = COLOUR_BAND}, KEY_BOX}};
+                         {"chance, 95%", {.fill = COLOUR_BAND}, KEY_BOX}};
     struct chart_plan plan = {.width = WIDTH, .height = HEIGHT - COUNTS, .key = key, .keys = 2};
     plan.x = (struct axis){.low = 0, .high = 100};
     plan.y = (struct axis){.label = "predicted type correct (%)", .low = 0, .high = 100};

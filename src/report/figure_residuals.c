@@ -49,7 +49,7 @@ static void draw_band(struct chart *chart, size_t n, const struct style *style)
     double x[POINTS], low[POINTS], high[POINTS], end = chart->x.high;
     for (int k = 0; k < POINTS; k++) {
         x[k] = end * k / (POINTS - 1);
-        double u = -expm1(-x[k]), half = 1.645 * sqrt(u * (1 - u) / (double)n);
+        double u = -expm1(-x[k]), half = 1.96 * sqrt(u * (1 - u) / (double)n);
         low[k] = exponential(fmax(0, u - half));
         high[k] = u + half < 1 ? exponential(u + half) : chart->y.high;
     }
@@ -88,7 +88,7 @@ static void draw(struct canvas *canvas, const struct evaluation *evaluation, siz
     }
     double end = fmax(1, 1.08 * expected(n - 1, n)), top = exponential(fmin(pit[n - 1], 1 - 0x1p-53));
     const struct style dot = {.fill = COLOUR_MODEL};
-    struct key key[2] = {{evaluation->row[ROW_MODEL].name, dot, KEY_DOT}, {"chance, 90%", band, KEY_BOX}};
+    struct key key[2] = {{evaluation->row[ROW_MODEL].name, dot, KEY_DOT}, {"chance, 95%", band, KEY_BOX}};
     struct chart_plan plan = {.width = 440, .height = 330, .key = key, .keys = 2};
     plan.x = (struct axis){.label = "expected under the true law", .low = 0, .high = end};
     plan.y = (struct axis){.label = "residual, −ln(1 − PIT)", .low = 0, .high = fmax(end, fmin(1.05 * top, 1.6 * end))};

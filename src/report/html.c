@@ -3,6 +3,8 @@
 #include "report/markup.h"
 #include "report/page.h"
 
+#include <math.h>
+
 static const char css[] =
     "*{box-sizing:border-box}\n"
     "html{-webkit-text-size-adjust:100%}\n"
@@ -19,6 +21,9 @@ static const char css[] =
     ".tiles b{display:block;font-size:1.7rem;line-height:1.25;font-weight:600;font-variant-numeric:tabular-nums}\n"
     ".tiles span{display:block;font-size:.9rem}\n"
     ".tiles small{color:var(--muted);font-size:.8rem}\n"
+    ".tiles li[data-finding=worse]{border-top-color:var(--truth)}\n"
+    ".verdict [data-finding=worse],.warning{text-decoration:underline;text-decoration-color:var(--truth);"
+    "text-decoration-thickness:2px;text-underline-offset:4px}\n"
     ".scroll{overflow-x:auto;border:1px solid var(--grid);border-radius:4px}\n"
     "table{border-collapse:collapse;width:100%;font-size:.8rem;font-variant-numeric:tabular-nums;overflow-wrap:normal}"
     "\n"
@@ -32,6 +37,7 @@ static const char css[] =
     "tbody th{font-weight:400}\n"
     ".model th,.model td{font-weight:600}\n"
     "td small{display:block;font-weight:400;color:var(--muted);font-size:.68rem}\n"
+    "td small.word{white-space:normal;max-width:9em;margin-left:auto;color:var(--ink)}\n"
     ".notes{margin:12px 0 40px;font-size:.85rem;color:var(--muted)}\n"
     ".notes summary{cursor:pointer}\n"
     ".notes dl{columns:2;column-gap:32px;margin:8px 0}\n"
@@ -96,29 +102,67 @@ static void write_about(struct sink *sink, const char *what, const char *about)
     smurf_markup_between(sink, what, about, "</p>\n");
 }
 
-static void write_tiles(struct sink *sink, const struct evaluation *evaluation)
+void smurf_page_mark(struct sink *sink, enum claim_name name, const struct claim claim[CLAIMS])
 {
-    struct tile tile[TILES];
-    size_t n = smurf_verdict_tiles(tile, evaluation);
-    if (!n) return;
+    smurf_sink_text(sink, " data-claim=\"");
+    smurf_sink_text(sink, smurf_claim_id(name));
+    smurf_sink_text(sink, "\" data-finding=\"");
+    smurf_sink_text(sink, smurf_finding_id(claim[name].finding));
+    smurf_sink_text(sink, "\"");
+}
+
+static void write_tiles(struct sink *sink, const struct evaluation *evaluation, const struct claim claim[CLAIMS])
+{
+    struct tile tile;
     smurf_sink_text(sink, "<ul class=\"tiles\">\n");
-    for (size_t i = 0; i < n; i++) {
-        smurf_markup_between(sink, "<li><b>", tile[i].value.text, "</b><span>");
-        smurf_markup_text(sink, tile[i].what);
-        smurf_markup_between(sink, "</span><small>", tile[i].against.text, "</small></li>\n");
+    for (enum claim_name name = 0; name < CLAIMS; name++) {
+        if (!smurf_claim_tile(&tile, name, claim, evaluation)) continue;
+        smurf_sink_text(sink, "<li");
+        smurf_page_mark(sink, name, claim);
+        smurf_markup_between(sink, "><b>", claim[name].shown.text, "</b><span>");
+        smurf_markup_text(sink, tile.what);
+        smurf_markup_between(sink, "</span><small>", tile.small.text, "</small></li>\n");
     }
     smurf_sink_text(sink, "</ul>\n");
 }
 
-static void write_top(struct sink *sink, const struct evaluation *evaluation)
+/* The gaps set aside in training showed it, whatever these gaps show. */
+static const char *warning(const struct evaluation *evaluation, const struct claim claim[CLAIMS])
 {
-    struct words verdict = {0};
-    smurf_verdict(&verdict, evaluation);
+    if (!evaluation->misses || !isfinite(claim[CLAIM_INSIDE].value)) return NULL;
+    if (claim[CLAIM_INSIDE].finding == FINDING_EVEN && claim[CLAIM_LEVELS].finding != FINDING_WORSE)
+        return "<span class=\"warning\">Warning: on the gaps held out in training, calibration did not work, although "
+               "the "
+               "intervals hold on these: do not rely on them.</span>\n";
+    return "<span class=\"warning\">Warning: calibration did not work. On held-out gaps the law is still off by more "
+           "than "
+           "chance explains; do not rely on the intervals.</span>\n";
+}
+
+static void write_verdict(struct sink *sink, const struct evaluation *evaluation, const struct claim claim[CLAIMS])
+{
+    bool empty = true;
+    smurf_sink_text(sink, "<p class=\"verdict\">\n");
+    for (enum claim_name name = 0; name < CLAIMS; name++) {
+        struct words words = {0};
+        smurf_claim_say(&words, name, claim, evaluation);
+        if (!words.used) continue;
+        smurf_sink_text(sink, "<span");
+        smurf_page_mark(sink, name, claim);
+        smurf_markup_between(sink, ">", words.text, "</span>\n");
+        empty = false;
+    }
+    if (warning(evaluation, claim)) smurf_sink_text(sink, warning(evaluation, claim));
+    smurf_sink_text(sink, empty ? "Nothing was measured.</p>\n" : "</p>\n");
+}
+
+static void write_top(struct sink *sink, const struct evaluation *evaluation, const struct claim claim[CLAIMS])
+{
     smurf_sink_text(sink, "<header>\n<h1>How good are the forecasts?</h1>\n");
     write_about(sink, "Data: ", evaluation->data_about);
     write_about(sink, "Model: ", evaluation->model_about);
-    smurf_markup_between(sink, "<p class=\"verdict\">", verdict.text, "</p>\n");
-    write_tiles(sink, evaluation);
+    write_verdict(sink, evaluation, claim);
+    write_tiles(sink, evaluation, claim);
     smurf_sink_text(sink, "</header>\n");
 }
 
@@ -154,10 +198,12 @@ void smurf_page_end(struct sink *sink, const char *more)
 
 void smurf_page_write(struct sink *sink, const struct evaluation *evaluation, bool figures)
 {
+    struct claim claim[CLAIMS];
+    smurf_claims_find(claim, evaluation);
     smurf_page_begin(sink, "Forecasts: ", evaluation->data_about);
-    write_top(sink, evaluation);
+    write_top(sink, evaluation, claim);
     smurf_sink_text(sink, "<section>\n<h2>Metrics</h2>\n");
-    smurf_table_write(sink, evaluation);
+    smurf_table_write(sink, evaluation, claim);
     smurf_sink_text(sink, "</section>\n<section class=\"figures\">\n");
     for (size_t i = 0; smurf_figure(i); i++) write_figure(sink, smurf_figure(i), evaluation);
     smurf_sink_text(sink, "</section>\n");

@@ -1,26 +1,15 @@
-/* page.h - the parts of the HTML page: its summary (verdict.c), its table (table.c), and the whole page (html.c). */
+/* page.h - the parts of the HTML page: its table (table.c), and the whole page (html.c). claim.h has what it claims. */
 #ifndef SMURF_REPORT_PAGE_H
 #define SMURF_REPORT_PAGE_H
 
-#include "eval/evaluation.h"
-#include "report/words.h"
 #include "data/sink.h"
+#include "report/claim.h"
 
-/* The results in plain words. */
-void smurf_verdict(struct words *words, const struct evaluation *evaluation);
+/* The table of metrics, with the findings of the claims, and the notes below it. */
+void smurf_table_write(struct sink *sink, const struct evaluation *evaluation, const struct claim claim[CLAIMS]);
 
-/* Four key numbers. */
-struct tile {
-    const char *what;
-    struct label value;
-    struct words against; /* the reference value */
-};
-enum { TILES = 4 };
-/* Returns the number of tiles. */
-size_t smurf_verdict_tiles(struct tile tile[TILES], const struct evaluation *evaluation);
-
-/* The table of metrics and the notes below it. */
-void smurf_table_write(struct sink *sink, const struct evaluation *evaluation);
+/* ' data-claim="NAME" data-finding="better"', which styles a claim and lets tests find it. */
+void smurf_page_mark(struct sink *sink, enum claim_name name, const struct claim claim[CLAIMS]);
 
 /* The frame of a page: everything up to the start of its body, with title and style; and its footer, with one more
    remark. */
@@ -29,8 +18,5 @@ void smurf_page_end(struct sink *sink, const char *more);
 
 /* figures: figure files were requested. */
 void smurf_page_write(struct sink *sink, const struct evaluation *evaluation, bool figures);
-
-/* CRPS of the better naive law, and its row; NaN and ROWS without. */
-double smurf_best_naive(const struct evaluation *evaluation, enum row *row);
 
 #endif
