@@ -94,7 +94,7 @@ static const char *scan_week(const char *p, const char *end, int year, int64_t *
 static const char *scan_date(const char *p, const char *end, int64_t *days, bool *plain)
 {
     int year, month, day;
-    if (!(p = fixed(p, end, 4, &year)) || p >= end) return NULL;
+    if (!(p = fixed(p, end, 4, &year)) || p >= end || year == 0) return NULL; /* a year 0 stands for nothing */
     char dash = *p;
     *plain = is_digit(dash) || dash == 'W';
     if (!*plain && dash != '-' && dash != '/') return NULL;

@@ -297,6 +297,12 @@ static smurf_status guess_format(struct choose *c, const char *earlier, double *
     if (status) return status;
     *share = smurf_time_guess_best(&look.guess, &choice->format, c->note);
     choice->has_format = *share > 0;
+    choice->mixed = !t->config->unit && smurf_time_guess_mixed(&look.guess);
+    if (choice->mixed)
+        return smurf_fail(c->err, SMURF_ERROR_INPUT,
+                          "times in '%.*s' are since 1970 in several units, such as seconds and milliseconds (use one "
+                          "unit, or --time-format number if they are plain numbers)",
+                          FIELD_SHOWN(t->name[choice->part[0]]));
     if (has && (double)look.read >= 0.95 * *share * (double)look.cells) {
         choice->format = known;
         choice->has_format = true;
@@ -420,7 +426,10 @@ static void say_others(struct sentence *s, const struct choose *c, enum column_r
         ptrdiff_t other = best_of(&others, role, role == COLUMN_TIME ? ROLE_SURE + 1 : 1, &score);
         if (other < 0) break;
         rest.part[rest.parts++] = other;
-        say(s, "%s'%.*s'", extra ? " or " : s->text[s->used - 1] == '(' ? "or " : "; or ",
+        say(s, "%s'%.*s'",
+            extra                         ? " or "
+            : s->text[s->used - 1] == '(' ? "or "
+                                          : "; or ",
             FIELD_SHOWN(c->table->name[other]));
     }
     if (extra) say(s, ": --%s NAME", option);

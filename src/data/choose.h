@@ -20,6 +20,7 @@ struct choice {
     struct time_format format;
     bool guessed;           /* not all was settled by options, an earlier reading or the usual names */
     bool words;             /* numbers in the type column are names */
+    bool mixed;             /* times are since 1970 in several units, which is an error */
     char text[CHOICE_TEXT]; /* what was taken, in a sentence; "" without a sample */
 };
 

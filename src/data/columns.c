@@ -167,6 +167,17 @@ static bool is_non_finite(const char *text, size_t n)
            (n == 8 && !strncasecmp(text, "infinity", 8));
 }
 
+/* 0,25 or 1,600,000 */
+static bool has_comma(const char *text, size_t n)
+{
+    bool comma = false;
+    for (size_t i = 0; i < n; i++) {
+        if (!strchr("0123456789.,+-", text[i]) || !text[i]) return false;
+        comma = comma || text[i] == ',';
+    }
+    return comma;
+}
+
 smurf_status smurf_column_time(struct decimal *out, const char *text, size_t n, int *calendar, smurf_error *err)
 {
     int shown = n < 60 ? (int)n : 60;
@@ -175,6 +186,12 @@ smurf_status smurf_column_time(struct decimal *out, const char *text, size_t n, 
         if (is_non_finite(text, n))
             return smurf_fail(err, SMURF_ERROR_INPUT, "time '%.*s' is not finite (repair or remove the event)", shown,
                               text);
+        if (has_comma(text, n))
+            return smurf_fail(
+                err, SMURF_ERROR_INPUT,
+                "time '%.*s' is a number with a comma (write a point before decimals, and nothing between "
+                "thousands)",
+                shown, text);
         return smurf_fail(err, SMURF_ERROR_INPUT,
                           "time '%.*s' is neither a number nor an ISO-8601 time such as 2024-01-31T12:00:00Z", shown,
                           text);

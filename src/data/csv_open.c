@@ -15,11 +15,19 @@ struct sample {
     bool whole; /* the table ends there */
     char delimiter;
     const struct log_syntax *log;
-    size_t columns;      /* rows with another number of fields are skipped; 0: none are */
+    size_t columns; /* rows with more fields, or fewer than `least`, are skipped; 0: none are */
+    size_t least;
     struct field *first; /* (columns) a row before the others; NULL: none */
     char *middle;        /* owned: rows from the middle of the file; the first and last line may be cut off */
     size_t middle_n;
 };
+
+/* Empty fields at the end do not count. */
+static bool fits(const struct sample *s, const struct field *field, size_t *count)
+{
+    while (*count > s->columns && !field[*count - 1].n) --*count;
+    return *count >= s->least && *count <= s->columns;
+}
 
 /* *begin moves behind the records taken. */
 static smurf_status each_record(const struct sample *s, const char **begin, const char *end, bool whole, size_t most,
@@ -34,7 +42,7 @@ static smurf_status each_record(const struct sample *s, const char **begin, cons
         if (!whole && source.p == source.end) break;
         status = smurf_csv_split(&scan, p, stop, &count);
         if (status == SMURF_ERROR_MEMORY) failed = smurf_fail_memory(err);
-        if (status || (s->columns && count != s->columns)) continue;
+        if (status || (s->columns && !fits(s, scan.field, &count))) continue;
         failed = take(to, scan.field, count, err);
     }
     smurf_csv_release(&scan);
@@ -80,6 +88,7 @@ static smurf_status count_fields(void *to, const struct field *cell, size_t n, s
 {
     struct counts *c = to;
     (void)err;
+    while (n > c->expected && !cell[n - 1].n) n--;
     c->rows++;
     c->right += n == c->expected;
     for (size_t i = 0; i < n && i < COUNTED; i++) smurf_time_guess_see(&c->time[i], cell[i].text, cell[i].n);
@@ -180,12 +189,12 @@ static bool finds_header(const struct field *first, size_t columns, const struct
 
 /* ---- Names ------------------------------------------------------------------------------------- */
 
-static smurf_status name_columns(struct csv *csv, const struct field *first, smurf_error *err)
+static smurf_status name_columns(struct csv *csv, smurf_error *err)
 {
     for (size_t i = 0; i < csv->columns; i++) {
         char number[24];
         const char *given = csv->scan.log ? csv->scan.log->column[i] : NULL;
-        struct field name = given ? (struct field){given, strlen(given)} : first[i];
+        struct field name = given ? (struct field){given, strlen(given)} : csv->heading[i];
         if (!csv->header) name = (struct field){number, (size_t)snprintf(number, sizeof number, "%zu", i + 1)};
         char *text = smurf_arena_alloc(&csv->text, 3 * name.n + 1);
         if (!text) return smurf_fail_memory(err);
@@ -213,20 +222,48 @@ bool smurf_csv_fits(const struct csv *csv, size_t count)
 
 /* ---- Opening ----------------------------------------------------------------------------------- */
 
-/* The first record, split, with its fields copied, for the scanner reuses them. */
-static smurf_status first_line(struct csv *csv, const char *p, const char *end, struct field **first)
+/* Splits a record and copies its fields, for the scanner reuses them. */
+static smurf_status split_line(struct csv *csv, const char *p, const char *end, struct field **out, size_t *count)
 {
-    smurf_status status = smurf_csv_split(&csv->scan, p, end, &csv->columns);
+    smurf_status status = smurf_csv_split(&csv->scan, p, end, count);
     if (status) return status;
-    *first = smurf_arena_alloc(&csv->text, csv->columns * sizeof **first);
-    csv->name = smurf_arena_alloc(&csv->text, csv->columns * sizeof *csv->name);
-    if (!*first || !csv->name) return smurf_fail_memory(csv->scan.err);
-    for (size_t i = 0; i < csv->columns; i++) {
-        (*first)[i] = csv->scan.field[i];
-        if (!((*first)[i].text = smurf_arena_text(&csv->text, csv->scan.field[i].text, csv->scan.field[i].n)))
+    *out = smurf_arena_alloc(&csv->text, *count * sizeof **out);
+    if (!*out) return smurf_fail_memory(csv->scan.err);
+    for (size_t i = 0; i < *count; i++) {
+        (*out)[i] = csv->scan.field[i];
+        if (!((*out)[i].text = smurf_arena_text(&csv->text, csv->scan.field[i].text, csv->scan.field[i].n)))
             return smurf_fail_memory(csv->scan.err);
     }
     return SMURF_OK;
+}
+
+static smurf_status first_line(struct csv *csv, const char *p, const char *end, struct field **first)
+{
+    smurf_status status = split_line(csv, p, end, first, &csv->columns);
+    if (status) return status;
+    csv->heading = *first;
+    csv->name = smurf_arena_alloc(&csv->text, csv->columns * sizeof *csv->name);
+    return csv->name ? SMURF_OK : smurf_fail_memory(csv->scan.err);
+}
+
+/* The comment before the first line, as a header: "# time,type", "#Fields: date time". NULL if it has another number of
+   fields. */
+static smurf_status read_comment(struct csv *csv, struct field **out)
+{
+    const char *p = csv->comment;
+    size_t count;
+    struct field *field;
+    *out = NULL;
+    if (!p || csv->scan.log) return SMURF_OK;
+    if (p[1] && p[1] != csv->scan.delimiter) p++;
+    while (*p == ' ') p++;
+    if (strncmp(p, "Fields:", 7) == 0) p += 7;
+    while (*p == ' ') p++;
+    csv->scan.quoted = strchr(p, '"') != NULL;
+    smurf_status status = split_line(csv, p, p + strlen(p), &field, &count);
+    if (status == SMURF_ERROR_INPUT) return SMURF_OK;
+    if (!status && count == csv->columns) *out = field;
+    return status;
 }
 
 /* Are these numbers of columns, such as "1,3"? */
@@ -235,20 +272,32 @@ static bool are_numbers(const char *names)
     return *names && strspn(names, "0123456789,") == strlen(names);
 }
 
+/* Is the first of the names, or all of them together, in the line? */
+static bool has_name(const struct field *line, size_t columns, const char *names)
+{
+    size_t whole = strlen(names), first = strcspn(names, ",");
+    for (size_t i = 0; i < columns; i++)
+        if ((line[i].n == whole || line[i].n == first) && memcmp(line[i].text, names, line[i].n) == 0) return true;
+    return false;
+}
+
 /* Without a sample there is a header, unless columns are named by numbers that are not in the first line. */
-static smurf_status check_header(struct csv *csv, const struct field *first)
+static smurf_status check_header(struct csv *csv, const struct field *first, const struct field *comment)
 {
     const smurf_read_config *config = csv->config;
-    const char *time = config->time_column ? config->time_column : config->as ? config->as->time_column : NULL;
-    bool numbered = time && are_numbers(time), value = false;
+    const smurf_reading *as = config->time_column ? NULL : config->as;
+    const char *time = config->time_column ? config->time_column : as ? as->time_column : NULL;
+    bool named = time && has_name(first, csv->columns, time), value = false;
+    bool numbered = as ? as->header != NULL : time && !named && are_numbers(time);
     size_t at = 0;
-    for (size_t i = 0; i < csv->columns; i++) {
-        if (time && first[i].n == strlen(time) && memcmp(first[i].text, time, first[i].n) == 0) numbered = false;
-        if (!value && is_value(&first[i], NULL)) value = true, at = i;
-    }
-    if (!config->time_column && config->as && config->as->header) numbered = true;
-    csv->first_is_row = csv->scan.log || numbered;
+    for (size_t i = 0; i < csv->columns && !value; i++)
+        if (is_value(&first[i], NULL)) value = true, at = i;
     csv->header = !numbered;
+    csv->first_is_row = csv->scan.log || numbered;
+    if (csv->header && comment && (time ? !named && has_name(comment, csv->columns, time) : value)) {
+        csv->heading = comment;
+        csv->first_is_row = true;
+    }
     if (csv->first_is_row || !value || time) return SMURF_OK;
     return smurf_source_fail(csv->scan.source, csv->scan.err,
                              "no header: the first line must name the columns, such as 'sequence,time,type', "
@@ -256,29 +305,60 @@ static smurf_status check_header(struct csv *csv, const struct field *first)
                              first[at].n < 40 ? (int)first[at].n : 40, first[at].text);
 }
 
-/* Looks at the rows after the first line and decides what the columns are. */
+static smurf_status count_row(void *to, const struct field *cell, size_t n, smurf_error *err)
+{
+    (void)cell, (void)err;
+    *(size_t *)to = n;
+    return SMURF_OK;
+}
+
+/* Fails if there are rows, but none with as many fields as the first line. */
+static smurf_status check_rows(struct csv *csv, const struct sample *sample, const struct sniff *sniff)
+{
+    struct sample any = *sample;
+    const char *begin = sample->begin;
+    size_t count = 0;
+    if (sniff->rows || csv->scan.log) return SMURF_OK;
+    any.columns = 0;
+    smurf_status status = each_record(&any, &begin, sample->end, true, 1, count_row, &count, csv->scan.err);
+    if (status || !count) return status;
+    return smurf_source_fail(csv->scan.source, csv->scan.err,
+                             "the rows have %zu field%s, but the first line has %zu (it must name every column; "
+                             "remove lines before it)",
+                             count, count == 1 ? "" : "s", csv->columns);
+}
+
+/* Looks at the rows after the first line, where there is a sample, and finds out whether that names the columns. */
+static smurf_status look_at_rows(struct csv *csv, struct sample *sample, struct field *first,
+                                 const struct field *comment, struct sniff *sniff)
+{
+    smurf_error *err = csv->scan.err;
+    sample->delimiter = csv->scan.delimiter;
+    sample->columns = sample->least = csv->columns;
+    while (sample->least && !first[sample->least - 1].n) sample->least--;
+    smurf_status status = smurf_sniff_columns(sniff, csv->columns < SNIFF_COLUMNS ? csv->columns : SNIFF_COLUMNS, err);
+    if (!status) status = each_row(sample, see_row, sniff, err);
+    if (!status) status = check_rows(csv, sample, sniff);
+    csv->first_is_row = csv->scan.log || !finds_header(first, csv->columns, sniff);
+    csv->header = csv->scan.log || !csv->first_is_row || comment;
+    if (status || !csv->first_is_row) return status;
+    if (comment) csv->heading = comment;
+    smurf_sniff_release(sniff); /* again, with the first line in its place */
+    sample->first = first;
+    return each_row(sample, see_row, sniff, err);
+}
+
+/* Decides what the columns are. */
 static smurf_status look(struct csv *csv, struct sample *sample, struct field *first, struct sniff *sniff,
                          struct builder *builder, struct choice *choice)
 {
     smurf_error *err = csv->scan.err;
     struct sniff_rows rows = {sample, each_row};
-    smurf_status status = SMURF_OK;
-    if (builder) {
-        sample->delimiter = csv->scan.delimiter;
-        sample->columns = csv->columns;
-        status = smurf_sniff_columns(sniff, csv->columns < SNIFF_COLUMNS ? csv->columns : SNIFF_COLUMNS, err);
-        if (!status) status = each_row(sample, see_row, sniff, err);
-        csv->first_is_row = csv->scan.log || !finds_header(first, csv->columns, sniff);
-        csv->header = csv->scan.log || !csv->first_is_row;
-        if (!status && csv->first_is_row) { /* again, with the first line in its place */
-            smurf_sniff_release(sniff);
-            sample->first = first;
-            status = each_row(sample, see_row, sniff, err);
-        }
-    } else {
-        status = check_header(csv, first);
-    }
-    if (!status) status = name_columns(csv, first, err);
+    struct field *comment;
+    smurf_status status = read_comment(csv, &comment);
+    if (!status)
+        status = builder ? look_at_rows(csv, sample, first, comment, sniff) : check_header(csv, first, comment);
+    if (!status) status = name_columns(csv, err);
     struct choosing table = {csv->name, csv->columns, csv->header, builder ? sniff : NULL,
                              &rows,     csv->config,  builder,     !sample->whole || sniff->rows >= SNIFF_ROWS};
     if (status) return status;
@@ -292,15 +372,39 @@ static smurf_status skip_byte_order_mark(struct source *source, smurf_error *err
     return status;
 }
 
+/* "sep=;", which spreadsheets write. */
+static bool names_separator(const char *p, const char *end)
+{
+    return end - p == 5 && memcmp(p, "sep=", 4) == 0 && strchr(",;|\t", p[4]);
+}
+
+/* The first line that is no comment. */
+static smurf_status skip_comments(struct csv *csv, const char **begin, const char **end)
+{
+    struct source *source = csv->scan.source;
+    smurf_status status = SMURF_OK;
+    bool stated = false;
+    while (smurf_csv_next(&csv->scan, true, begin, end, &status)) {
+        if (!stated && !csv->comment && names_separator(*begin, *end)) {
+            csv->scan.delimiter = (*begin)[4];
+            stated = true;
+        } else if (**begin != '#') {
+            return SMURF_OK;
+        } else if (!(csv->comment = smurf_arena_text(&csv->text, *begin, (size_t)(*end - *begin)))) {
+            return smurf_fail_memory(csv->scan.err);
+        }
+    }
+    return status ? status
+                  : smurf_fail_at(csv->scan.err, source->name, 0, "the file is empty: there are no events in it");
+}
+
 static smurf_status read_first_line(struct csv *csv, struct sample *sample, bool stream, struct field **first,
                                     const char **begin)
 {
     struct source *source = csv->scan.source;
     const char *end;
-    smurf_status status = SMURF_OK;
-    if (!smurf_csv_next(&csv->scan, true, begin, &end, &status))
-        return status ? status
-                      : smurf_fail_at(csv->scan.err, source->name, 0, "the file is empty: there are no events in it");
+    smurf_status status = skip_comments(csv, begin, &end);
+    if (status) return status;
     if (memchr(*begin, '\r', (size_t)(end - *begin)) && !memchr(*begin, '"', (size_t)(end - *begin)))
         return smurf_source_fail(source, csv->scan.err,
                                  "lines end in a carriage return alone (convert them to line feeds)");

@@ -15,7 +15,9 @@ struct csv {
     bool first_is_row;  /* the first line is an event */
     struct field *name; /* (columns) */
     size_t columns;
-    struct arena text; /* of the names */
+    const struct field *heading; /* (columns) what names them: the first line, or a comment before it */
+    const char *comment;         /* the last comment before the first line; NULL: none */
+    struct arena text;           /* of the names */
     struct table table;
     size_t records;   /* of a stream: rows and errors so far */
     smurf_error held; /* of a stream: a bad record that follows the ones handed over; status 0: none */

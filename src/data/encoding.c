@@ -23,6 +23,55 @@ bool smurf_text_is_utf8(const char *text, size_t n)
     return true;
 }
 
+static char *put_character(char *p, unsigned c)
+{
+    if (c < 0x80) {
+        *p++ = (char)c;
+        return p;
+    }
+    if (c < 0x800) {
+        *p++ = (char)(0xC0 | c >> 6);
+    } else {
+        if (c < 0x10000) {
+            *p++ = (char)(0xE0 | c >> 12);
+        } else {
+            *p++ = (char)(0xF0 | c >> 18);
+            *p++ = (char)(0x80 | (c >> 12 & 0x3F));
+        }
+        *p++ = (char)(0x80 | (c >> 6 & 0x3F));
+    }
+    *p++ = (char)(0x80 | (c & 0x3F));
+    return p;
+}
+
+static unsigned unit_at(const unsigned char *p, bool big)
+{
+    return big ? (unsigned)p[0] << 8 | p[1] : (unsigned)p[1] << 8 | p[0];
+}
+
+size_t smurf_text_decode_utf16(char *out, const unsigned char *text, size_t n, bool big, bool last, size_t *used)
+{
+    enum { UNKNOWN = 0xFFFD };
+    char *p = out;
+    size_t i = 0;
+    for (; i + 1 < n; i += 2) {
+        unsigned c = unit_at(text + i, big);
+        if (c >= 0xD800 && c < 0xDC00) { /* the first half of a pair */
+            if (i + 3 >= n && !last) break;
+            unsigned d = i + 3 < n ? unit_at(text + i + 2, big) : 0;
+            bool pair = d >= 0xDC00 && d < 0xE000;
+            c = pair ? 0x10000 + ((c - 0xD800) << 10) + (d - 0xDC00) : UNKNOWN;
+            if (pair) i += 2;
+        } else if (c >= 0xDC00 && c < 0xE000) {
+            c = UNKNOWN;
+        }
+        p = put_character(p, c);
+    }
+    if (last && i < n) p = put_character(p, UNKNOWN), i = n;
+    *used = i;
+    return (size_t)(p - out);
+}
+
 size_t smurf_text_decode(char *out, const char *text, size_t n)
 {
     /* 0x80 to 0x9F; five of them are not assigned and stay what they are in Latin-1. */
@@ -34,16 +83,7 @@ size_t smurf_text_decode(char *out, const char *text, size_t n)
     for (size_t i = 0; i < n; i++) {
         unsigned c = (unsigned char)text[i];
         if (c >= 0x80 && c < 0xA0) c = high[c - 0x80];
-        if (c < 0x80) {
-            *p++ = (char)c;
-        } else if (c < 0x800) {
-            *p++ = (char)(0xC0 | c >> 6);
-            *p++ = (char)(0x80 | (c & 0x3F));
-        } else {
-            *p++ = (char)(0xE0 | c >> 12);
-            *p++ = (char)(0x80 | (c >> 6 & 0x3F));
-            *p++ = (char)(0x80 | (c & 0x3F));
-        }
+        p = put_character(p, c);
     }
     return (size_t)(p - out);
 }

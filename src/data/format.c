@@ -103,6 +103,49 @@ static smurf_status fill_head(struct source *source, bool at_once, smurf_error *
     }
 }
 
+/* What people have that smurf does not read, by its first bytes. */
+static const struct {
+    const char *begin, *says;
+} strangers[] = {
+    {"PK\3\4", "a zip archive or a spreadsheet (unpack it, or save the sheet as CSV)"},
+    {"\xD0\xCF\x11\xE0", "an old spreadsheet (save the sheet as CSV)"},
+    {"PAR1", "Parquet (convert it to CSV)"},
+    {"SQLite format 3", "an SQLite data base (export a table as CSV)"},
+    {"BZh", "packed by bzip2 (unpack it)"},
+    {"\xFD"
+     "7zXZ",
+     "packed by xz (unpack it)"},
+    {"\x28\xB5\x2F\xFD", "packed by zstd (unpack it)"},
+    {"<?xml", "XML (convert it to CSV: one row per event)"},
+    {"<!DOCTYPE", "a web page (fetch the data itself)"},
+    {"<html", "a web page (fetch the data itself)"},
+};
+
+static const char *is_stranger(const char *head, size_t n)
+{
+    for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
+        size_t length = strlen(strangers[i].begin);
+        if (n >= length && memcmp(head, strangers[i].begin, length) == 0 && (*head == '<' || memchr(head, '\0', n)))
+            return strangers[i].says;
+    }
+    return NULL;
+}
+
+static smurf_status fail_unknown(const struct source *source, size_t n, smurf_error *err)
+{
+    const char *nul = memchr(source->p, '\0', n);
+    size_t line = source->line;
+    for (const char *p = source->p; nul && p < nul; p++) line += *p == '\n';
+    char list[LIST_TEXT];
+    if (nul)
+        return smurf_fail_at(err, source->name, 0,
+                             "not a format smurf reads: there is a NUL byte on line %zu (is the file damaged, or "
+                             "UTF-16 without a byte order mark? save it as UTF-8)",
+                             line);
+    return smurf_fail_at(err, source->name, 0, "not a format smurf reads (%s, each also as .gz)",
+                         smurf_list_names(list, smurf_format_title, NULL));
+}
+
 smurf_status smurf_format_choose(const struct format_class **out, struct source *source, const char *asked,
                                  bool at_once, smurf_error *err)
 {
@@ -112,17 +155,15 @@ smurf_status smurf_format_choose(const struct format_class **out, struct source 
     if (n > HEAD) n = HEAD;
     if (blanks(source, n) == n && source->eof)
         return smurf_fail_at(err, source->name, 0, "the file is empty: there are no events in it");
-    if (n >= 2 && (memcmp(source->p, "\xFF\xFE", 2) == 0 || memcmp(source->p, "\xFE\xFF", 2) == 0))
-        return smurf_fail_at(err, source->name, 0, "the text is UTF-16 (save it as UTF-8)");
     if (asked) return smurf_format_find(out, asked, err);
+    const char *stranger = is_stranger(source->p, n);
+    if (stranger) return smurf_fail_at(err, source->name, 0, "this is %s", stranger);
     for (size_t i = FORMATS; i-- > 0;)
         if (formats[i]->looks && formats[i]->looks(source->p, n)) {
             *out = formats[i];
             return SMURF_OK;
         }
-    char list[LIST_TEXT];
-    return smurf_fail_at(err, source->name, 0, "not a format smurf reads (%s, each also as .gz)",
-                         smurf_list_names(list, smurf_format_title, NULL));
+    return fail_unknown(source, n, err);
 }
 
 smurf_status smurf_format_finish(smurf_data **out, struct builder *b, const struct source *source, smurf_error *err)

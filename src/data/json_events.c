@@ -165,7 +165,7 @@ static smurf_status choose(struct json_events *e, struct sample *s, const struct
     smurf_status status = smurf_choose(&choice, &table, &why);
     if (!status)
         status = open_events(e, &choice, name, config, builder, err);
-    else if (status != SMURF_ERROR_INPUT || config->time_format || config->timezone) {
+    else if (status != SMURF_ERROR_INPUT || choice.mixed || config->time_format || config->timezone) {
         if (err) *err = why;
     } else {
         status = SMURF_OK; /* reading says what is wrong, and where */
@@ -181,11 +181,8 @@ smurf_status smurf_json_events_sniff(struct json_events *e, struct source *sourc
     struct sniff sniff = {0};
     *e = (struct json_events){0};
     smurf_status status = smurf_source_fill(source, SNIFF_BYTES, err);
-    struct sample s = {.begin = source->p,
-                       .end = source->end,
-                       .not_event = not_event,
-                       .context = context,
-                       .partial = !source->eof};
+    struct sample s = {
+        .begin = source->p, .end = source->end, .not_event = not_event, .context = context, .partial = !source->eof};
     if (!status) status = smurf_source_middle(source, SNIFF_PIECE, &s.middle, &s.middle_n, err);
     if (!status) status = each_object(&s, see_row, &sniff, err);
     s.partial = s.partial || sniff.rows >= SNIFF_ROWS;

@@ -24,6 +24,7 @@
 /* A scalar member of the current object; texts are in the scanner's scratch buffer. */
 struct member {
     size_t key, key_n, text, text_n;
+    bool null; /* the word null, not in quotes */
 };
 
 enum array_role { ARRAY_NONE, ARRAY_TIMES, ARRAY_TYPES, ARRAY_SINCE_LAST, ARRAY_NAMES };
@@ -319,7 +320,7 @@ static int64_t count_member(struct reader *r, const char *key)
 {
     const struct member *m = find_member(r, key);
     struct decimal d;
-    if (!m || strcmp(text_of(r, m), "null") == 0) return -1;
+    if (!m || m->null) return -1;
     const char *text = text_of(r, m);
     if (smurf_decimal_scan(&d, text) != text + m->text_n || d.negative || smurf_decimal_value(&d) > 1e15 ||
         smurf_decimal_value(&d) != floor(smurf_decimal_value(&d))) {
@@ -359,7 +360,7 @@ static bool read_offset(struct reader *r, const char *key, double *out)
 {
     const struct member *m = find_member(r, key);
     struct decimal d;
-    if (!m || strcmp(text_of(r, m), "null") == 0) return true;
+    if (!m || m->null) return true;
     if (!check(r, smurf_column_time(&d, text_of(r, m), m->text_n, &r->calendar, r->json.err))) return false;
     return smurf_decimal_offset(&d, r->info.origin, out) ||
            smurf_json_fail(&r->json, "%s is too far from the events", key);
@@ -377,7 +378,7 @@ static void read_info(struct reader *r)
     if (!read_offset(r, "observation_start", &r->info.start) || !read_offset(r, "observation_end", &r->info.end))
         return;
     const struct member *name = role_member(r, COLUMN_SEQUENCE), *unit = find_member(r, "unit");
-    if (name && strcmp(text_of(r, name), "null") != 0) r->info.name = text_of(r, name);
+    if (name && !name->null) r->info.name = text_of(r, name);
     if (unit && !r->builder->unit) {
         r->builder->unit = smurf_arena_text(&r->builder->text, text_of(r, unit), unit->text_n);
         if (!r->builder->unit) check(r, smurf_fail_memory(r->json.err));
@@ -426,7 +427,7 @@ static void push_window(struct reader *r)
     struct decimal d[2], *found[2] = {NULL, NULL};
     for (int i = 0; i < 2; i++) {
         const struct member *m = find_member(r, key[i]);
-        if (!m || strcmp(text_of(r, m), "null") == 0) continue;
+        if (!m || m->null) continue;
         if (!check(r, smurf_column_time(&d[i], text_of(r, m), m->text_n, &r->calendar, r->json.err))) return;
         found[i] = &d[i];
     }
@@ -439,7 +440,7 @@ static void push_window(struct reader *r)
 static struct field value_of(const void *context, const char *key)
 {
     const struct member *m = find_member(context, key);
-    if (!m || strcmp(text_of(context, m), "null") == 0) return (struct field){"", 0};
+    if (!m || m->null) return (struct field){"", 0};
     return (struct field){text_of(context, m), m->text_n};
 }
 
@@ -556,6 +557,7 @@ static void read_member(struct reader *r, bool top)
     }
     bool ok = c == '"' ? smurf_json_string(json, &m.text, &m.text_n) : smurf_json_literal(json, &m.text, &m.text_n);
     if (!ok) return;
+    m.null = c != '"' && strcmp(json->scratch + m.text, "null") == 0;
     if (!smurf_grow(&r->member, &r->member_room, r->members + 1, sizeof *r->member))
         check(r, smurf_fail_memory(json->err));
     else

@@ -1,5 +1,7 @@
-/* source.c - see source.h. The only file that reads file descriptors or decompresses gzip. */
+/* source.c - see source.h. The only file that reads file descriptors, decompresses gzip or sees UTF-16. */
 #include "data/source.h"
+
+#include "data/encoding.h"
 
 #include "config.h"
 
@@ -17,6 +19,15 @@
 
 enum { WINDOW = 256 * 1024, PACKED = 64 * 1024 };
 
+/* UTF-16 on its way. */
+struct utf16 {
+    bool big;
+    unsigned char raw[PACKED]; /* not yet decoded */
+    size_t raw_n;
+    char text[3 * PACKED / 2 + 8]; /* decoded */
+    size_t at, n;
+};
+
 struct source_input {
     int fd; /* -1: memory, or read */
     smurf_read_fn *read;
@@ -26,6 +37,7 @@ struct source_input {
     size_t memory_left;
     uint64_t raw; /* bytes taken from fd or memory */
     bool gzip;
+    struct utf16 *utf16; /* owned; NULL: other text */
 #if SMURF_HAVE_ZLIB
     z_stream unpack;
     bool unpacking, member_open; /* inflateInit done; inside a gzip member */
@@ -155,6 +167,49 @@ static smurf_status start_gzip(struct source *source, smurf_error *err)
 }
 #endif
 
+/* ---- UTF-16 ---------------------------------------------------------------------------------- */
+
+static smurf_status read_bytes(struct source *source, void *out, size_t room, size_t *got, smurf_error *err)
+{
+    return source->input->gzip ? read_gzip(source, out, room, got, err) : read_raw(source, out, room, got, err);
+}
+
+/* Like read_bytes, decoded to UTF-8. */
+static smurf_status read_utf16(struct source *source, void *out, size_t room, size_t *got, smurf_error *err)
+{
+    struct utf16 *u = source->input->utf16;
+    for (bool last = false; u->at == u->n && !last;) {
+        size_t more = 0, used;
+        smurf_status status = SMURF_OK;
+        if (u->raw_n < 4) status = read_bytes(source, u->raw + u->raw_n, sizeof u->raw - u->raw_n, &more, err);
+        if (status) return status;
+        last = u->raw_n < 4 && more == 0;
+        u->raw_n += more;
+        u->at = 0;
+        u->n = smurf_text_decode_utf16(u->text, u->raw, u->raw_n, u->big, last, &used);
+        u->raw_n -= used;
+        memmove(u->raw, u->raw + used, u->raw_n);
+    }
+    *got = u->n - u->at < room ? u->n - u->at : room;
+    memcpy(out, u->text + u->at, *got);
+    u->at += *got;
+    return SMURF_OK;
+}
+
+/* The bytes read so far begin with the byte order mark of UTF-16. */
+static smurf_status start_utf16(struct source *source, smurf_error *err)
+{
+    struct utf16 *u = source->input->utf16 = calloc(1, sizeof *u);
+    if (!u) return smurf_fail_memory(err);
+    u->big = *source->p == '\xFE';
+    u->raw_n = (size_t)(source->end - source->p) - 2;
+    memcpy(u->raw, source->p + 2, u->raw_n);
+    source->p = source->end = source->window;
+    source->eof = false;
+    memset(source->window, 0, SOURCE_PAD);
+    return SMURF_OK;
+}
+
 /* ---- The window ------------------------------------------------------------------------------ */
 
 /* Makes room for `want` unread bytes and the pad, moving the unread bytes to the start. */
@@ -185,7 +240,8 @@ smurf_status smurf_source_fill(struct source *source, size_t want, smurf_error *
         size_t room = source->capacity - SOURCE_PAD - (size_t)(end - source->window);
         /* A window that once grew is not filled again: small ones stay in cache. */
         if (want <= WINDOW && room > WINDOW - unread) room = WINDOW - unread;
-        status = source->input->gzip ? read_gzip(source, end, room, &got, err) : read_raw(source, end, room, &got, err);
+        status =
+            source->input->utf16 ? read_utf16(source, end, room, &got, err) : read_bytes(source, end, room, &got, err);
         source->end = end + got;
         source->eof = got == 0;
     }
@@ -199,7 +255,8 @@ smurf_status smurf_source_middle(const struct source *source, size_t n, char **o
     const struct source_input *in = source->input;
     *out = NULL;
     *got = 0;
-    if (source->eof || in->fd < 0 || in->gzip || fstat(in->fd, &about) != 0 || !S_ISREG(about.st_mode)) return SMURF_OK;
+    if (source->eof || in->fd < 0 || in->gzip || in->utf16 || fstat(in->fd, &about) != 0 || !S_ISREG(about.st_mode))
+        return SMURF_OK;
     if (!(*out = malloc(n + SOURCE_PAD))) return smurf_fail_memory(err);
     ssize_t taken = pread(in->fd, *out, n, about.st_size / 2);
     if (taken > 0) *got = (size_t)taken;
@@ -267,7 +324,12 @@ uint64_t smurf_source_offset(const struct source *source)
 
 /* ---- Opening and closing --------------------------------------------------------------------- */
 
-/* Takes over fd (or memory) and detects gzip. */
+static bool begins_with(const struct source *source, const char two[2])
+{
+    return source->end - source->p >= 2 && memcmp(source->p, two, 2) == 0;
+}
+
+/* Takes over fd (or memory) and detects gzip and UTF-16. */
 static smurf_status start(struct source *source, const struct source_input *from, smurf_error *err)
 {
     source->line = 1;
@@ -277,12 +339,16 @@ static smurf_status start(struct source *source, const struct source_input *from
     *source->input = *from;
     source->p = source->end = source->window;
     memset(source->window, 0, SOURCE_PAD);
-    source->capacity = PACKED + SOURCE_PAD; /* the first bytes must fit the packed buffer in case they are gzip */
+    source->capacity = PACKED + SOURCE_PAD; /* the first bytes must fit the buffer of gzip or UTF-16 */
     smurf_status status = smurf_source_fill(source, 2, err);
+    if (!status && begins_with(source, "\x1f\x8b")) {
+        status = start_gzip(source, err);
+        if (!status) status = smurf_source_fill(source, 2, err);
+    }
+    if (!status && (begins_with(source, "\xFF\xFE") || begins_with(source, "\xFE\xFF")))
+        status = start_utf16(source, err);
     source->capacity = WINDOW + SOURCE_PAD;
-    if (status) return status;
-    bool gzip = source->end - source->p >= 2 && memcmp(source->p, "\x1f\x8b", 2) == 0;
-    return gzip ? start_gzip(source, err) : SMURF_OK;
+    return status;
 }
 
 smurf_status smurf_source_open(struct source *source, const char *path, struct progress *progress, smurf_error *err)
@@ -330,6 +396,7 @@ void smurf_source_close(struct source *source)
 #endif
         if (source->input->close_fd) close(source->input->fd);
     }
+    if (source->input) free(source->input->utf16);
     free(source->input);
     free(source->window);
     *source = (struct source){.name = source->name};

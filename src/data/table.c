@@ -52,6 +52,12 @@ void smurf_table_close(struct table *t)
 
 /* ---- Cells ------------------------------------------------------------------------------------- */
 
+static const char *unit_of(int kind)
+{
+    static const char *const unit[] = {"seconds", "milliseconds", "microseconds", "nanoseconds"};
+    return unit[kind - TIME_EPOCH_S];
+}
+
 static smurf_status fail_time(const struct table *t, const struct field *cell, smurf_error *err)
 {
     struct decimal d;
@@ -60,6 +66,10 @@ static smurf_status fail_time(const struct table *t, const struct field *cell, s
     smurf_status status = SMURF_OK;
     if (!calendar || strcmp(format, "iso") == 0 || !cell->n)
         status = smurf_column_time(&d, cell->text, cell->n, &calendar, err);
+    if (!status && t->reader.format.kind >= TIME_EPOCH_S && t->reader.format.kind <= TIME_EPOCH_NS)
+        return smurf_fail(err, SMURF_ERROR_INPUT,
+                          "time '%.*s' is not in the unit of the others, %s since 1970 (use one unit in a column)",
+                          FIELD_SHOWN(*cell), unit_of(t->reader.format.kind));
     return status ? status
                   : smurf_fail(err, SMURF_ERROR_INPUT,
                                "time '%.*s' is not written as '%s', like the others (--time-format says how)",
@@ -137,6 +147,9 @@ smurf_status smurf_table_event(struct table *t, struct rows *rows, const struct 
     t->last = TABLE_UNREADABLE;
     smurf_status status = read_time(t, &t->reader, &cells->time, &when, err);
     if (status) return status;
+    if (memchr(sequence->text, '\0', sequence->n) || memchr(type->text, '\0', type->n))
+        return smurf_fail(err, SMURF_ERROR_INPUT, "a NUL byte in the %s (is the file damaged?)",
+                          memchr(type->text, '\0', type->n) ? "type" : "name of the sequence");
     t->last = TABLE_FINE;
     status = fill_in(t, &type, "type", TABLE_NO_TYPE, err);
     if (!status) status = fill_in(t, &sequence, "name of the sequence", TABLE_NO_SEQUENCE, err);

@@ -366,6 +366,7 @@ bool smurf_time_cell_seconds(struct time_cell *c)
     if (hour > 23 && (hour > 24 || c->minute || c->second || c->time.fraction)) return false;
     bool year = c->found & (OP_BIT(OP_YEAR) | OP_BIT(OP_YEAR_2));
     int64_t leap = year ? c->year : 2000, days;
+    if (year && c->year == 0) return false;
     if (c->found & OP_BIT(OP_DAY_OF_YEAR)) {
         if (c->day_of_year < 1 || c->day_of_year > 337 + smurf_calendar_month_days(leap, 2)) return false;
         days = smurf_calendar_days(c->year, 1, 1) + c->day_of_year - 1;
@@ -453,8 +454,23 @@ static bool settle(struct decimal *d)
     return true;
 }
 
+/* Whether a number looks like the time of a year from 1990 to 2100 in units of 10^-shift seconds. */
+bool smurf_time_is_epoch(const struct decimal *d, int shift)
+{
+    static const uint64_t power[] = {1, 1000, 1000000, 1000000000};
+    if (d->exponent == 0 && shift % 3 == 0 && shift < 12) { /* the common case, quickly */
+        uint64_t unit = power[shift / 3];
+        return !d->negative && d->mantissa / unit >= 631152000 && d->mantissa / unit < 4102444800;
+    }
+    double value = smurf_decimal_value(d) / smurf_pow10[shift];
+    return value >= 631152000 && value < 4102444800;
+}
+
 static bool read_epoch(struct decimal *d, int shift)
 {
+    if (!smurf_time_is_epoch(d, shift)) /* a time of another unit among these is an error, not a year 52672 */
+        for (int other = 0; other <= 9; other += 3)
+            if (smurf_time_is_epoch(d, other)) return false;
     if (d->mantissa == 0) d->exponent = shift;
     if (d->exponent > 100) return false;
     d->exponent -= shift;

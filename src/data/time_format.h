@@ -97,6 +97,10 @@ void smurf_time_guess_see(struct time_guess *guess, const char *text, size_t n);
    none. note: what stays ambiguous and the reading taken, "" if nothing. */
 double smurf_time_guess_best(const struct time_guess *guess, struct time_format *out, char note[TIME_NOTE]);
 
+/* Whether nearly all cells are numbers since 1970, but in several units. */
+bool smurf_time_guess_mixed(const struct time_guess *guess);
+bool smurf_time_is_epoch(const struct decimal *number, int shift);
+
 /* A format, a zone, and what must be remembered from cell to cell. One per column, cells in order of the file. */
 struct time_reader {
     struct time_format format;

@@ -93,13 +93,6 @@ static bool is_digit(char c)
     return (unsigned char)(c - '0') < 10;
 }
 
-/* Whether a number looks like the time of a year from 1990 to 2100 in units of 10^-shift seconds. */
-static bool is_epoch(const struct decimal *d, int shift)
-{
-    double value = smurf_decimal_value(d) / smurf_pow10[shift];
-    return value >= 631152000 && value < 4102444800;
-}
-
 /* Whether candidate i reads the cell; the time is tally->last, and *step its distance from the cell before. */
 static bool try(struct time_tally *tally, size_t i, const char *text, size_t n, double *step)
 {
@@ -146,7 +139,7 @@ static void see_number(struct time_guess *g, const struct decimal *d, const char
         int kind = compiled[i].kind;
         struct calendar_time time;
         bool read = kind == TIME_PLAIN;
-        if (kind >= TIME_EPOCH_S && kind <= TIME_EPOCH_NS) read = is_epoch(d, 3 * (kind - TIME_EPOCH_S));
+        if (kind >= TIME_EPOCH_S && kind <= TIME_EPOCH_NS) read = smurf_time_is_epoch(d, 3 * (kind - TIME_EPOCH_S));
         if (kind == TIME_ISO) /* digits alone: 20240131, 20240131120000 */
             read = n >= 8 && (text[0] == '1' || text[0] == '2') && smurf_calendar_scan(&time, text, n) &&
                    time.seconds >= INT64_C(-2208988800) && time.seconds < INT64_C(4102444800);
@@ -290,4 +283,15 @@ double smurf_time_guess_best(const struct time_guess *guess, struct time_format 
     if (out->kind == TIME_ISO && !t->found) out->parts &= ~(unsigned)TIME_CLOCK;
     write_note(guess, best, out, note);
     return (double)(t->read + t->iso) / (double)guess->cells;
+}
+
+bool smurf_time_guess_mixed(const struct time_guess *guess)
+{
+    uint64_t all = 0, most = 0;
+    for (size_t i = 0; i < CANDIDATES; i++) {
+        if (compiled[i].kind < TIME_EPOCH_S || compiled[i].kind > TIME_EPOCH_NS) continue;
+        all += guess->tally[i].read;
+        if (guess->tally[i].read > most) most = guess->tally[i].read;
+    }
+    return 20 * all >= 19 * guess->cells && 20 * most < 19 * all;
 }

@@ -49,7 +49,7 @@ CASES = {
     "csv_mixed_clocks": ("a.csv", "time,type\n1,0\n2024-01-01,0\n", ["a.csv:2: ", "time '1'", "dates"]),
     "csv_no_such_day": ("a.csv", "time,type\n2023-02-29,0\n", ["a.csv:2: ", "2023-02-29", "ISO-8601"]),
     "csv_nul_byte": ("a.csv", b"time,type\n1,a\n2,b\x00c\n", ["a.csv"]),
-    "csv_utf16": ("a.csv", "time,type\n1,0\n".encode("utf-16"), ["a.csv: ", "UTF-16", "UTF-8"]),
+    "csv_utf16": ("a.csv", "time,type\n1,0\n".encode("utf-16-le"), ["a.csv: ", "NUL byte on line 1", "UTF-16", "UTF-8"]),
     "csv_first_scored_text": ("a.csv", "time,type,first_scored\n1,0,x\n", ["a.csv:2: ", "first_scored 'x'"]),
     "csv_first_scored_negative": ("a.csv", "time,type,first_scored\n1,0,-3\n", ["a.csv:2: ", "first_scored '-3'"]),
     "csv_event_after_its_window": ("a.csv", "time,type,observation_end\n1,0,5\n6,0,5\n", ["a.csv:3: ", "observation_end"]),

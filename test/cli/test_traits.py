@@ -253,7 +253,7 @@ class Content(Described):
 
     def test_values_of_a_sample_are_a_lower_bound(self):
         s = self.take("user,time,event\n" + "".join("u%d,%d,%s\n" % (i // 5, i, "ab"[i % 2]) for i in range(25000)))
-        self.assertRegex(s["text"], r"sequence 'user' \(at least 4000 values\), type 'event' \(at least 2 values\)")
+        self.assertRegex(s["text"], r"sequence 'user' \(more than 4096 values\), type 'event' \(at least 2 values\)")
         self.assertEqual(s["sequences"], 5000)
 
     def test_a_damaged_header(self):
@@ -402,8 +402,117 @@ class Content(Described):
         self.write("x.csv", table(ROWS, form="us"))
         self.assertRegex(self.smurf("info", "x.csv").out, r"\n  columns    time 'when' \(1/20/2015 08:30:15, month first\),")
 
-    def test_utf16_is_refused(self):
-        self.refused(table(ROWS).encode("utf-16"), ["UTF-16", "UTF-8"])
+    def test_utf16(self):
+        rows = [(w, c, {"pay": "größer", "ship": "\U0001F600"}.get(a, a), n) for w, c, a, n in ROWS * 1 + log(3000)[60:]]
+        text = table(rows)
+        for mark, encoding in (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"):
+            raw = mark + text.encode(encoding)
+            for content in raw, packed(raw):
+                s = self.check(content, "when", "case", "activity", events=3000)
+                self.assertEqual(set(s["type_names"]), {"order", "return", "größer", "\U0001F600"})
+                self.assertEqual(s["warnings"], [])
+        [s] = json.loads(self.smurf("info", "--json", "-", input=raw).out)
+        self.assertEqual(s["events"], 3000)
+        s = self.take(raw + b"\0")  # half a character at the end
+        self.assertEqual(s["events"], 3000)
+        self.check("\ufeff".encode("utf-16-le") + "".join(json.dumps({"when": w.isoformat(), "case": c, "activity": a}) + "\n"
+                                                          for w, c, a, n in ROWS).encode("utf-16-le"),
+                   "when", "case", "activity", name="x.jsonl")
+        self.refused(text.encode("utf-16-le"), ["NUL byte on line 1", "UTF-16", "UTF-8"])
+
+    def test_nul_bytes(self):
+        rows = log(5000)
+        for at, column in enumerate(["time", "name of the sequence", "type"]):
+            lines = table(rows).splitlines(keepends=True)
+            cells = lines[4000].split(",")
+            cells[at] = "\0" + cells[at]
+            lines[4000] = ",".join(cells)
+            s = self.check("".join(lines), "when", "case", "activity", events=4999)
+            self.assertRegex(" ".join(s["warnings"]), "1 of 5000 rows cannot be read and was left out, first line 4001")
+            self.refuse("info", "x.csv", "--strict", says=["x.csv:4001: ", "time" if at == 0 else "NUL byte in the " + column])
+        self.check(table(rows) + "\0" * 3000, "when", "case", "activity", events=5000)  # room that a logger reserved
+
+    def test_other_formats_are_named(self):
+        for begin, says in [("PK\3\4\0", "spreadsheet"), ("PAR1\0", "Parquet"), ("SQLite format 3\0", "SQLite"),
+                            ("<?xml version='1.0'?>", "XML"), ("<html>", "web page"), ("<!DOCTYPE html>", "web page")]:
+            self.refused(begin + " " * 50, says)
+        self.check(table(ROWS, ("PAR1", "case", "activity", "when"), cells=lambda w, c, a, n: (n, c, a, w)), "when", "case", "activity")
+
+    def test_words_for_nothing_are_names(self):
+        """As in a case called NA."""
+        text = table(ROWS, cells=lambda w, c, a, n: (w, {"c1": "NA", "c2": "null", "c3": "NULL"}.get(c, c), {"pay": "NA"}.get(a, a), n))
+        s = self.check(text, "when", "case", "activity")
+        self.assertIn("NA", s["type_names"])
+        self.assertEqual({name for name, _, _ in self.events("x.csv", "--quiet")}, {"NA", "null", "NULL", "c0", "c4", "c5"})
+        rows = [{"when": w.isoformat(), "case": "null", "activity": "NA" if a == "pay" else a} for w, c, a, n in ROWS]
+        self.check("".join(json.dumps(o) + "\n" for o in rows), "when", "case", "activity", name="x.jsonl", sequences=1)
+
+    def test_one_long_sequence_comes_first(self):
+        for first in 25000, 160000:
+            rows = ["1,%d,%s,%s" % (1600000000 + 7 * i, "abc"[i % 3], "x" * 20) for i in range(first)]
+            rows += ["%d,%d,%s,%s" % (u, 1600000000 + 7 * i, "abc"[i % 3], "x" * 20) for u in range(2, 100) for i in range(20)]
+            s = self.check("userId,timestamp,action,pad\n" + "\n".join(rows), "timestamp", "userId", "action", events=first + 1960,
+                           sequences=99, types=3, first=None)
+            objects = "".join('{"userId":%s,"timestamp":%s,"action":"%s","pad":"%s"}\n' % tuple(r.split(",")) for r in rows)
+            self.check(objects, "timestamp", "userId", "action", events=first + 1960, sequences=99, types=3, first=None, name="x.jsonl")
+            self.check(packed(objects), "timestamp", "userId", "action", events=first + 1960, sequences=99, types=3, first=None,
+                       name="x.jsonl.gz")
+
+    def test_signs_in_names(self):
+        for name in ("Ticket #", "Case No.", "Order-ID", "Ticket#", "Case №", "Invoice No.", "Case/Nr", "VIN", "customer.ref", "(Serial) no"):
+            self.check(table(ROWS, ("Date/Time", name, "Event-Type", "remark")), "Date/Time", name, "Event-Type")
+
+    def test_long_numbers_name_sequences(self):
+        self.check(table(ROWS, ("when", "caseId", "activity"), cells=lambda w, c, a, n: (w, "71%s000000000" % c[1:], a)),
+                   "when", "caseId", "activity")
+
+    def test_comments_before_the_header(self):
+        text = table(ROWS)
+        head, rows = text.split("\n", 1)
+        for before in "# exported, 3 Jan 2020\n# by a \"tool\n", "#\n\n# note\n\n", "\ufeff# note\n":
+            self.check(before + text, "when", "case", "activity")
+        for header in "#" + head, "# " + head, "# note\n#  " + head, "# Fields: " + head:
+            s = self.check(header + "\n" + rows, "when", "case", "activity")
+            self.assertNotIn("no header", s["text"])
+        self.check(table(ROWS, ("#", "when", "case", "activity"), cells=lambda w, c, a, n: (n[5:], w, c, a)), "when", "case", "activity")
+        self.check("#Software: x\n#Fields: date time c-ip action\n" +
+                   table(ROWS, None, " ", cells=lambda w, c, a, n: (w, c, a)), "date,time", None, "action", sequences=1, name="x.log")
+        self.refused("# nothing\n# else\n", "the file is empty")
+        self.check("sep=;\n" + table(ROWS, delimiter=";"), "when", "case", "activity")
+
+    def test_surplus_fields(self):
+        lines = table(ROWS).splitlines()
+        self.check("\n".join([lines[0]] + [line + "," for line in lines[1:]]), "when", "case", "activity")
+        self.check("\n".join([lines[0] + ",,"] + lines[1:]), "when", "case", "activity")
+        self.refused("\n".join([lines[0]] + [line + ",more,still" for line in lines[1:]]),
+                     ["the rows have 6 fields, but the first line has 4"])
+        self.refused("A report\n\n" + "\n".join(lines), ["the rows have 4 fields, but the first line has 1", "remove lines before it"])
+
+    def test_commas_in_numbers(self):
+        for text in "time;type\n0,5;a\n1,5;b\n", 'time,type\n"1,600,000",a\n"1,600,001",b\n':
+            self.refused(text, ["x.csv:2: time ", "is a number with a comma"])
+
+    def test_units_since_1970_are_not_mixed(self):
+        def rows(n, wrong, factor=1000, name="ts"):
+            return name + ",user,type\n" + "".join("%d,u%d,a%d\n" % ((1600000000 + 60 * i) * (factor if wrong(i) else 1), i % 6, i % 3)
+                                                   for i in range(n))
+        for wrong in lambda i: i % 2, lambda i: i > 50, lambda i: i < 50:
+            for name in "ts", "time":
+                self.refused(rows(60, wrong, name=name), ["are since 1970 in several units"])
+        self.refused("".join('{"ts":%d,"type":"a"}\n' % (1600000000 * 1000 ** (i % 2) + i) for i in range(60)),
+                     ["are since 1970 in several units"], name="x.jsonl")
+        for factor in 1000, 10 ** 6, 10 ** 9:
+            s = self.take(rows(60, lambda i: i == 50, factor))
+            self.assertEqual((s["events"], s["latest"][:4]), (59, "2020"))
+            self.refuse("info", "x.csv", "--strict", says=["x.csv:52: ", "not in the unit of the others, seconds since 1970"])
+        self.refused(rows(40000, lambda i: 22000 < i < 36000), ["in the unit of the others|in several units"])
+        self.assertEqual(self.take(rows(60, lambda i: i % 2), "--time-format", "number")["events"], 60)
+
+    def test_year_zero_stands_for_nothing(self):
+        for form, zero in ("iso_blank", "0000-00-00 00:00:00"), ("iso_T_Z", "0000-01-01T00:00:00Z"), ("us", "1/1/0000 00:00:00"):
+            write = TIMES[form][0]
+            s = self.check(table(ROWS, form=form).replace(write(ROWS[9][0]), zero), "when", "case", "activity", events=59)
+            self.assertRegex(" ".join(s["warnings"]), "1 of 60 rows cannot be read and was left out, first line 11")
 
     def test_nothing_but_empty_types(self):
         self.refused("time,type\n1,\n2,\n3,\n", ["every row"], "--type", "type")
