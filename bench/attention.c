@@ -109,7 +109,7 @@ static void bench(struct shape shape)
     float *slab[11] = {0};
     for (int i = 0; i < 11; i++) slab[i] = numbers(i < 8 ? size : i < 10 ? n * shape.heads : scratch);
     struct work w = {.run = {shape.threads, 1, 1},
-                     .rows = {shape.sequences, offset},
+                     .rows = {shape.sequences, offset, NULL},
                      .shape = shape,
                      .q = slab[0],
                      .k = slab[1],

@@ -16,7 +16,6 @@
 
 #include "forecast/model_predictor.h"
 #include "law/sampler.h"
-#include "train/adam.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -105,9 +104,9 @@ static void write_all(struct step *step, const struct peer_case *c, const char *
     must(smurf_tensors_write(path, tensor, n, &(struct tensor_text){"settings", settings}, 1, &err), &err);
     smurf_arena_release(&arena);
     free(tau);
-    struct loss loss = step_loss(step);
-    printf("{\"time\": %.9g, \"type\": %.9g, \"norm\": %.9g}\n", loss.time, loss.type,
-           smurf_gradient_norm(step->model.params.total, step->train.slab[SLAB_GRADIENT], step->train.threads));
+    double norm;
+    struct loss loss = step_loss(step, &norm);
+    printf("{\"time\": %.9g, \"type\": %.9g, \"norm\": %.9g}\n", loss.time, loss.type, norm);
 }
 
 /* ---- Laws ------------------------------------------------------------------------------------ */
@@ -138,7 +137,7 @@ static void laws_open(struct laws *l, const struct step *step)
     const struct model *m = &l->model.model;
     l->c = step_memory(n * m->class->coefficients(m) * sizeof *l->c);
     float *memory = step_memory(m->class->encode_memory(m, n, 1) * sizeof *memory);
-    struct encoder_input input = {{step->sequences, offset}, n, step->type, step->time, NULL};
+    struct encoder_input input = {{step->sequences, offset, NULL}, n, step->type, step->time, NULL};
     m->class->encode(&(struct op_run){.threads = 1}, m, l->model.slab, &input, memory, l->c);
     free(memory);
     free(offset);

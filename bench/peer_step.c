@@ -3,6 +3,7 @@
 
 #include "base/random.h"
 #include "base/sort.h"
+#include "train/adam.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -55,51 +56,31 @@ static void make_events(struct step *s)
     }
 }
 
-/* The batch of the sequences from `first` to `end`, whose events start at *event and whose targets at *target. */
-static struct batch make_batch(struct step *s, size_t first, size_t end, size_t *event, size_t *target)
+/* All sequences as one batch, and as the feed of the steps. */
+static void make_feed(struct step *s, size_t together)
 {
-    size_t n = 0, from = *event, targets = 0, *offset = step_memory((end - first + 1) * sizeof *offset);
-    struct target *own = s->target + *target;
-    for (size_t q = first; q < end; q++) {
-        for (size_t k = 1; k < s->length[q]; k++) {
-            size_t i = from + n + k;
-            own[targets++] = (struct target){n + k - 1, s->time[i] - s->time[i - 1], NAN, s->type[i], false, i};
-        }
-        n += s->length[q];
-        offset[q - first + 1] = n;
-    }
-    *event += n;
-    *target += targets;
-    return (struct batch){{{end - first, offset}, n, s->type + from, s->time + from, NULL}, own, targets};
-}
-
-static void make_batches(struct step *s, size_t together)
-{
-    size_t event = 0;
-    for (size_t q = 0; q < s->sequences; q++) s->events += s->length[q];
+    size_t *offset = step_memory((s->sequences + 1) * sizeof *offset);
+    for (size_t q = 0; q < s->sequences; q++) offset[q + 1] = s->events += s->length[q];
     s->type = step_memory(s->events * sizeof *s->type);
     s->time = step_memory(s->events * sizeof *s->time);
     s->target = step_memory(s->events * sizeof *s->target);
-    s->batch = step_memory(s->sequences * sizeof *s->batch);
     make_events(s);
-    for (size_t q = 0; q < s->sequences; q += together) {
-        size_t end = s->sequences - q < together ? s->sequences : q + together;
-        s->batch[s->batches++] = make_batch(s, q, end, &event, &s->targets);
-    }
+    for (size_t q = 0; q < s->sequences; q++)
+        for (size_t i = offset[q] + 1; i < offset[q + 1]; i++)
+            s->target[s->targets++] = (struct target){i - 1, s->time[i] - s->time[i - 1], NAN, s->type[i], false, i};
+    const struct batch all = {{{s->sequences, offset, NULL}, s->events, s->type, s->time, NULL}, s->target, s->targets};
+    s->feed = feed_of(&all, together);
 }
 
 void step_open(struct step *s, const struct encoder_shape *shape, const struct loss_config *config, double dropout,
                const size_t *length, size_t sequences, size_t together, int threads)
 {
     struct loss_config loss = *config;
-    size_t largest = 0;
     *s = (struct step){.dropout = dropout, .length = length, .sequences = sequences};
     loss.objective.class = &smurf_objective_dsm_f32;
     smurf_model_init_f32(&s->model, &smurf_model_smurf_f32, shape, PARAM_INTENSITY);
-    make_batches(s, together);
-    for (size_t b = 0; b < s->batches; b++)
-        if (s->batch[b].input.n > largest) largest = s->batch[b].input.n;
-    if (smurf_train_step_init(&s->train, &s->model, &loss, 0, largest, threads, 1, NULL)) {
+    make_feed(s, together);
+    if (smurf_train_step_init(&s->train, &s->model, &loss, 0, &s->feed, NULL, threads, 1, NULL)) {
         fprintf(stderr, "bench: not enough memory\n");
         exit(1);
     }
@@ -114,21 +95,25 @@ size_t step_run(struct step *s)
 {
     double norm;
     struct op_run run = step_noise(s);
-    const struct batch *batch = &s->batch[s->done++ % s->batches];
+    size_t index = s->done++ % smurf_feed_batches(&s->feed);
     run.dropout = s->dropout;
-    smurf_train_step_gradient(&s->train, &run, batch, &norm);
+    smurf_train_step_gradient(&s->train, &run, &s->feed, index, &norm);
     smurf_train_step_update(&s->train, s->done, 1e-4, 1, 0);
-    return batch->input.n;
+    return smurf_slices_rows(&s->train.slices);
 }
 
-struct loss step_loss(struct step *s)
+struct loss step_loss(struct step *s, double *norm)
 {
     const struct op_run run = step_noise(s);
+    size_t n = s->model.params.total;
+    float *gradient = step_memory(n * sizeof *gradient);
     struct loss sum = {0};
-    memset(s->train.slab[SLAB_GRADIENT], 0, s->model.params.total * sizeof(float));
-    for (size_t b = 0; b < s->batches; b++) {
-        struct loss part = smurf_train_step_add(&s->train, &run, &s->batch[b]);
+    for (size_t b = 0; b < smurf_feed_batches(&s->feed); b++) {
+        struct loss part = smurf_train_step_gradient(&s->train, &run, &s->feed, b, norm);
         loss_add(&sum, &part);
+        smurf_tree_add(n, s->train.slab[SLAB_GRADIENT], gradient);
     }
+    *norm = smurf_gradient_norm(n, gradient);
+    free(gradient);
     return sum;
 }

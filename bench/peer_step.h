@@ -7,6 +7,7 @@
 #define SMURF_BENCH_PEER_STEP_H
 
 #include "model/smurf_class.h"
+#include "feed_of.h"
 #include "train/step.h"
 
 #define STEP_MEAN_GAP 0.8
@@ -20,9 +21,8 @@ struct step {
     size_t sequences, events, targets;
     uint32_t *type; /* (events) */
     double *time;
-    struct target *target; /* (targets): rows count from the start of their batch */
-    struct batch *batch;
-    size_t batches;
+    struct target *target; /* (targets): rows count from the first event of all */
+    struct feed feed;
     uint64_t done; /* steps */
 };
 
@@ -31,8 +31,8 @@ void step_open(struct step *step, const struct encoder_shape *shape, const struc
                const size_t *length, size_t sequences, size_t together, int threads);
 /* Denoising score matching on the next batch, and Adam. Returns the number of events. */
 size_t step_run(struct step *step);
-/* The loss of all batches with the noise of the next step, without dropout, and its gradient in SLAB_GRADIENT. */
-struct loss step_loss(struct step *step);
+/* The loss of all batches with the noise of the next step, without dropout, and the norm of its gradient. */
+struct loss step_loss(struct step *step, double *norm);
 /* The run that determines the noise of the next step. */
 struct op_run step_noise(const struct step *step);
 

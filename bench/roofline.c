@@ -392,7 +392,7 @@ static void encodings(void *data)
     size_t d = b->step.model.shape.width;
     float dh[GAP_UNITS], *to = b->step.train.slab[SLAB_GRADIENT];
     smurf_temporal_forward_f32(in->n, d, in->time, b->y);
-    smurf_embed_forward_f32(in->n, d, in->type, b->w, b->v);
+    smurf_embed_forward_f32(in->n, d, b->step.model.shape.types, in->type, b->w, b->v);
     smurf_embed_gradient_f32(in->n, d, in->type, b->u, to);
     if (!b->shape.gap_feature) return;
     smurf_gap_feature_forward_f32(in->n, d, GAP_UNITS, in->gap, b->w, b->w, b->w, b->gap_h, b->v);
@@ -417,7 +417,7 @@ static void update(void *data)
     size_t n = s->model.params.total;
     float *gradient = s->train.slab[SLAB_GRADIENT];
     memset(gradient, 0, n * sizeof *gradient);
-    double norm = smurf_gradient_norm(n, gradient, 1);
+    double norm = smurf_gradient_norm(n, gradient);
     smurf_train_step_update(&s->train, ++s->done, 1e-4, norm > 1 ? 0.5 : 1, s->average);
 }
 

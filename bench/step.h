@@ -8,6 +8,7 @@
 #ifndef SMURF_BENCH_STEP_H
 #define SMURF_BENCH_STEP_H
 
+#include "feed_of.h"
 #include "train/step.h"
 #include "model/smurf_class.h"
 
@@ -60,7 +61,8 @@ struct step {
     struct model model;
     struct train_step train;
     struct batch batch;
-    double average; /* decay; 0: none */
+    struct feed feed; /* the same batch */
+    double average;   /* decay; 0: none */
     double dropout;
     uint64_t done;
 };
@@ -82,7 +84,7 @@ static inline struct batch random_batch(size_t types, size_t sequences, size_t l
         gap[i] = at ? (float)(i * 31 % 17) / 17 : NAN;
         if (at) target[targets++] = (struct target){i - 1, 0.8, NAN, type[i], false, i};
     }
-    return (struct batch){{{sequences, offset}, n, type, time, gap}, target, targets};
+    return (struct batch){{{sequences, offset, NULL}, n, type, time, gap}, target, targets};
 }
 
 static inline void step_open(struct step *s, const smurf_settings *c, size_t types, size_t sequences, size_t length,
@@ -100,15 +102,16 @@ static inline void step_open(struct step *s, const smurf_settings *c, size_t typ
     *s = (struct step){.batch = random_batch(types, sequences, length), .average = c->average, .dropout = c->dropout};
     smurf_loss_config(&loss, c, 0);
     smurf_model_init_f32(&s->model, smurf_model_class_named_f32(c->model), &shape, PARAM_INTENSITY);
+    s->feed = feed_of(&s->batch, sequences);
     unsigned more = s->average > 0 ? 1u << SLAB_AVERAGE : 0;
-    if (smurf_train_step_init(&s->train, &s->model, &loss, more, s->batch.input.n, threads, 1, NULL)) exit(1);
+    if (smurf_train_step_init(&s->train, &s->model, &loss, more, &s->feed, NULL, threads, 1, NULL)) exit(1);
 }
 
 static inline void step_run(struct step *s)
 {
     double norm;
     struct op_run run = {s->train.threads, 1, ++s->done, s->dropout, NULL};
-    smurf_train_step_gradient(&s->train, &run, &s->batch, &norm);
+    smurf_train_step_gradient(&s->train, &run, &s->feed, 0, &norm);
     smurf_train_step_update(&s->train, s->done, 1e-4, norm > 1 ? 1 / norm : 1, s->average);
 }
 

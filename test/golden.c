@@ -203,7 +203,7 @@ static void load_sequences(struct golden *g)
         free(time);
         free(type);
     }
-    g->batch = (struct batch){{{count, g->offset}, n, g->type, g->time, NULL}, g->target, t};
+    g->batch = (struct batch){{{count, g->offset, NULL}, n, g->type, g->time, NULL}, g->target, t};
 }
 
 static void load(struct golden *g, const char *file)

@@ -22,6 +22,7 @@ struct model_case {
     double *slab;   /* (model.params.total) */
     size_t sequences, n, targets;
     size_t *offset;        /* (sequences + 1) */
+    const uint64_t *id;    /* of the sequences, for dropout; NULL: rows count in the case */
     uint32_t *type;        /* (n) */
     double *time, *gap;    /* (n); gap as in encoder.h */
     struct target *target; /* (targets): each sequence's gaps, and its censored last one */
@@ -139,7 +140,7 @@ static inline void model_case_release(struct model_case *c)
 static inline struct batch model_case_batch(const struct model_case *c)
 {
     return (struct batch){
-        .input = {.rows = {c->sequences, c->offset}, .n = c->n, .type = c->type, .time = c->time, .gap = c->gap},
+        .input = {.rows = {c->sequences, c->offset, c->id}, .n = c->n, .type = c->type, .time = c->time, .gap = c->gap},
         .target = c->target,
         .targets = c->targets};
 }

@@ -21,6 +21,7 @@ struct twin {
     size_t weights;
     double *w, *g, *m, *v; /* (weights): the trainer's slabs */
     double *gap;           /* (rows of the longest batch) */
+    struct feed_batch room;
 };
 
 static void twin_init(struct twin *twin, smurf_trainer *t)
@@ -29,6 +30,7 @@ static void twin_init(struct twin *twin, smurf_trainer *t)
     double **slab[] = {&twin->w, &twin->g, &twin->m, &twin->v};
     *twin = (struct twin){.trainer = t, .weights = n};
     twin->gap = model_case_room(t->train.longest_batch_events, sizeof *twin->gap);
+    assert_int_equal(smurf_feed_batch_init(&twin->room, &t->train, NULL), SMURF_OK);
     for (int i = 0; i < 4; i++) *slab[i] = model_case_room(n, sizeof **slab[i]);
     for (size_t i = 0; i < n; i++) twin->w[i] = (double)t->step.slab[SLAB_WEIGHT][i];
 }
@@ -36,13 +38,14 @@ static void twin_init(struct twin *twin, smurf_trainer *t)
 static void twin_release(struct twin *twin)
 {
     free(twin->w), free(twin->g), free(twin->m), free(twin->v), free(twin->gap);
+    smurf_feed_batch_release(&twin->room);
 }
 
 /* The batch of the trainer's last step. */
 static struct model_case last_batch(const struct twin *twin)
 {
     const smurf_trainer *t = twin->trainer;
-    const struct feed_batch *room = &t->room;
+    const struct feed_batch *room = &twin->room;
     struct batch batch = smurf_feed_fill(&t->train, t->at.next - 1, room);
     for (size_t i = 0; i < batch.input.n; i++) twin->gap[i] = (double)room->gap[i];
     return (struct model_case){.model = t->frame->model,
@@ -54,6 +57,7 @@ static struct model_case last_batch(const struct twin *twin)
                                .n = batch.input.n,
                                .targets = batch.targets,
                                .offset = room->offset,
+                               .id = room->id,
                                .type = room->type,
                                .time = room->time,
                                .gap = twin->gap,

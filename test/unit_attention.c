@@ -145,7 +145,7 @@ static struct batch batch_new(size_t sequences, const size_t *length, size_t hea
         .run = {.threads = 1, .seed = 42, .step = 7}, .dropout = {rate, 5}, .heads = heads, .width = width};
     b.offset = reserve(sequences + 1, sizeof *b.offset);
     for (size_t s = 0; s < sequences; s++) b.offset[s + 1] = b.offset[s] + length[s];
-    b.rows = (struct op_rows){sequences, b.offset};
+    b.rows = (struct op_rows){sequences, b.offset, NULL};
     b.n = b.offset[sequences];
     b.size = b.n * heads * width;
     b.q = random_reals(1, b.size), b.k = random_reals(2, b.size), b.v = random_reals(3, b.size);

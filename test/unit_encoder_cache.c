@@ -64,7 +64,7 @@ static float *batched(const struct setting *t, size_t from, size_t n)
     struct encoder_shape shape = t->c.model.shape;
     const size_t offset[] = {0, n};
     const struct op_run run = {1, 0, 0, 0, NULL};
-    const struct encoder_input input = {{1, offset}, n, t->c.type + from, t->c.time + from, t->gap + from};
+    const struct encoder_input input = {{1, offset, NULL}, n, t->c.type + from, t->c.time + from, t->gap + from};
     float *memory = model_case_workspace(smurf_encoder_memory_f32(&shape, n, 1), sizeof *memory);
     float *h = model_case_room(n * shape.width, sizeof *h);
     const float *out =

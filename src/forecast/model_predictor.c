@@ -199,7 +199,7 @@ static void read_group(const smurf_model *m, struct model_workspace *d, size_t r
         n = lay_window(m, d, smurf_window_start(&m->config, before, first), first, end, n);
         d->offset[++windows] = n;
     }
-    struct encoder_input input = {{windows, d->offset}, n, d->type, d->time, d->gap};
+    struct encoder_input input = {{windows, d->offset, NULL}, n, d->type, d->time, d->gap};
     m->model.class->encode(&(struct op_run){.threads = 1, .stop = d->stop}, &m->model, m->slab, &input, d->memory,
                            d->c);
     /* Stopped: the coefficients are not used, but they are numbers. */

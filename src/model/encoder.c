@@ -111,6 +111,7 @@ struct pass {
     const struct encoder_params *at;
     const real *slab;
     struct memory *m;
+    const struct op_rows *rows;
     size_t n;
     bool timed; /* z is added to the input of every layer */
 };
@@ -130,21 +131,49 @@ OP_CLONES static void scale_rows(size_t r, size_t c, const real *restrict factor
         for (size_t l = 0; l < c; l++) x[j * ld + l] *= factor[j * c + l];
 }
 
-/* Multiplies x (rows i0 .. i0+n-1 of a tensor, d wide) by the mask, some rows at a time, and also `also` unless NULL.
+/* Multiplies x (n rows, d wide) by the mask from row number `id` on, some rows at a time, and also `also` unless NULL.
    In the mask, rows start at multiples of 8 elements. */
-static void drop_rows(const struct pass *p, struct op_dropout drop, size_t i0, size_t n, size_t d, real *x, real *also)
+static void drop_some(const struct pass *p, struct op_dropout drop, uint64_t id, size_t n, size_t d, real *x,
+                      real *also)
 {
     enum { PIECE = ENCODER_FACTORS };
     real factor[PIECE];
-    if (!(drop.rate > 0)) return;
     size_t stride = (d + 7) & ~(size_t)7, columns = d < PIECE ? d : PIECE, rows = PIECE / columns;
     for (size_t i = 0; i < n; i += rows)
         for (size_t k = 0; k < d; k += columns) {
             size_t r = n - i < rows ? n - i : rows, c = d - k < columns ? d - k : columns;
-            dropout_tile(p->run, drop, (i0 + i) * stride + k, stride, r, c, factor, c);
+            dropout_tile(p->run, drop, (id + i) * stride + k, stride, r, c, factor, c);
             scale_rows(r, c, factor, x + i * d + k, d);
             if (also) scale_rows(r, c, factor, also + i * d + k, d);
         }
+}
+
+/* The sequence of row i. */
+static size_t sequence_of(const struct op_rows *rows, size_t i)
+{
+    size_t low = 0, high = rows->sequences;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (rows->offset[middle] <= i)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Drops from rows i0 .. i0+n-1 of a tensor. Sequences that follow each other in the data set are one run. */
+static void drop_rows(const struct pass *p, struct op_dropout drop, size_t i0, size_t n, size_t d, real *x, real *also)
+{
+    const struct op_rows *rows = p->rows;
+    if (!(drop.rate > 0)) return;
+    for (size_t s = sequence_of(rows, i0), i = i0, end; i < i0 + n; i = end) {
+        uint64_t id = op_row_id(rows, s, i - rows->offset[s]);
+        do end = rows->offset[++s];
+        while (end < i0 + n && op_row_id(rows, s, 0) == id + (end - i));
+        if (end > i0 + n) end = i0 + n;
+        drop_some(p, drop, id, end - i, d, x + (i - i0) * d, also ? also + (i - i0) * d : NULL);
+    }
 }
 
 OP_CLONES static void add_rows(size_t n, const real *restrict a, real *restrict x)
@@ -234,7 +263,7 @@ const real *encoder_forward(const struct op_run *run, const struct encoder_shape
 {
     struct memory m;
     lay_out(&m, shape, input->n, run->threads, true, memory);
-    const struct pass p = {run, shape, at, slab, &m, input->n, true};
+    const struct pass p = {run, shape, at, slab, &m, &input->rows, input->n, true};
     return all_layers(&p, input, NULL);
 }
 
@@ -243,7 +272,7 @@ const real *encoder_encode(const struct op_run *run, const struct encoder_shape 
 {
     struct memory m;
     lay_out(&m, shape, input->n, run->threads, false, memory);
-    const struct pass p = {run, shape, at, slab, &m, input->n, true};
+    const struct pass p = {run, shape, at, slab, &m, &input->rows, input->n, true};
     return all_layers(&p, input, NULL);
 }
 
@@ -252,7 +281,7 @@ const real *layers_forward(const struct op_run *run, const struct encoder_shape 
 {
     struct memory m;
     lay_out(&m, shape, input->n, run->threads, true, memory);
-    const struct pass p = {run, shape, at, slab, &m, input->n, false};
+    const struct pass p = {run, shape, at, slab, &m, &input->rows, input->n, false};
     return all_layers(&p, input, x);
 }
 
@@ -359,7 +388,8 @@ real *layers_backward(const struct op_run *run, const struct encoder_shape *shap
 {
     struct memory m;
     lay_out(&m, shape, input->n, run->threads, true, memory);
-    const struct pass p = {.run = run, .s = shape, .at = at, .slab = slab, .m = &m, .n = input->n};
+    const struct pass p = {
+        .run = run, .s = shape, .at = at, .slab = slab, .m = &m, .rows = &input->rows, .n = input->n};
     size_t chunks = op_chunks(input->n, CHUNK);
     real *other = m.dx;
     m.dx = dh; /* the two buffers alternate */

@@ -69,7 +69,7 @@ static smurf_status make_room(struct reread *h, size_t n, smurf_error *err)
 static void read_again(struct reread *h, float *c)
 {
     size_t own = h->model->class->coefficients(h->model), offset[2] = {0, h->events};
-    const struct encoder_input input = {{1, offset}, h->events, h->type, h->time, h->gap};
+    const struct encoder_input input = {{1, offset, NULL}, h->events, h->type, h->time, h->gap};
     h->model->class->encode(&(struct op_run){.threads = 1}, h->model, h->slab, &input, h->memory, h->coefficients);
     memcpy(c, h->coefficients + (h->events - 1) * own, own * sizeof *c);
 }

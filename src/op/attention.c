@@ -10,8 +10,8 @@
  *     dp_ij = m_ij dout_i . v_j       ds_ij = p_ij (dp_ij - delta_i) / sqrt(width)
  *     dv_j = sum_i m_ij p_ij dout_i   dq_i = sum_j ds_ij k_j    dk_j = sum_i ds_ij q_i
  *
- * Element (i, h, j) of the mask m has the number (i*heads + h) * 2^STRIDE_BITS + j, where i counts rows of the batch
- * and j rows of the sequence. Tiles begin at multiples of 8 columns, whatever their size.
+ * Element (i, h, j) of the mask m has the number (i*heads + h) * 2^STRIDE_BITS + j, where i is the number of the row
+ * in the data set (op_row_id) and j counts rows of the sequence. Tiles begin at multiples of 8 columns, whatever their size.
  *
  * Built with -ffast-math, without which gcc does not call libmvec's vector exp. No infinity or NaN is produced here:
  * masked scores are a large negative number, and arguments of exp are clamped where weights become negligible.
@@ -209,7 +209,7 @@ static struct head head_of(const struct op_run *run, const struct op_rows *rows,
                          .width = width,
                          .ld = heads * width,
                          .heads = heads,
-                         .element = ((uint64_t)*at * heads + item % heads) << STRIDE_BITS,
+                         .element = (op_row_id(rows, sequence, 0) * heads + item % heads) << STRIDE_BITS,
                          .scale = (real)(1 / sqrt((double)width))};
 }
 

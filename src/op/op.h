@@ -53,7 +53,15 @@ enum { OP_LONG = 8192 };
 struct op_rows {
     size_t sequences;
     const size_t *offset; /* (sequences + 1) */
+    const uint64_t *id;   /* (sequences) numbers of their first rows in the data set; NULL: those of the batch */
 };
+
+/* A row's number in the data set, i counted from the sequence's first. What is random about a row is a function of it,
+   not of the batch. */
+static inline uint64_t op_row_id(const struct op_rows *rows, size_t sequence, size_t i)
+{
+    return (rows->id ? rows->id[sequence] : rows->offset[sequence]) + i;
+}
 
 /* Dropout of a tensor: kept elements are divided by 1 - rate. The mask is a function of (seed, step, place, element).
  */

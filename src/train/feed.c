@@ -179,22 +179,28 @@ void smurf_feed_shuffle(struct feed *f, uint64_t seed, uint64_t epoch)
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
-smurf_status smurf_feed_batch_init(struct feed_batch *room, const struct feed *f, smurf_error *err)
+smurf_status smurf_feed_room_init(struct feed_batch *room, size_t sequences, size_t events, smurf_error *err)
 {
-    size_t n = f->longest_batch_events + 1;
-    *room = (struct feed_batch){.offset = malloc((f->batch + 1) * sizeof *room->offset),
+    size_t n = events + 1; /* a row has at most one target */
+    *room = (struct feed_batch){.offset = malloc((sequences + 1) * sizeof *room->offset),
+                                .id = malloc((sequences + 1) * sizeof *room->id),
                                 .type = malloc(n * sizeof *room->type),
                                 .time = malloc(n * sizeof *room->time),
                                 .gap = malloc(n * sizeof *room->gap),
-                                .target = malloc((f->longest_batch_targets + 1) * sizeof *room->target)};
-    if (room->offset && room->type && room->time && room->gap && room->target) return SMURF_OK;
+                                .target = malloc(n * sizeof *room->target)};
+    if (room->offset && room->id && room->type && room->time && room->gap && room->target) return SMURF_OK;
     smurf_feed_batch_release(room);
     return smurf_fail_memory(err);
 }
 
+smurf_status smurf_feed_batch_init(struct feed_batch *room, const struct feed *f, smurf_error *err)
+{
+    return smurf_feed_room_init(room, f->batch < f->ordered ? f->batch : f->ordered, f->longest_batch_events, err);
+}
+
 void smurf_feed_batch_release(struct feed_batch *room)
 {
-    free(room->offset), free(room->type), free(room->time), free(room->gap), free(room->target);
+    free(room->offset), free(room->id), free(room->type), free(room->time), free(room->gap), free(room->target);
     *room = (struct feed_batch){0};
 }
 
@@ -217,13 +223,13 @@ static void mask_types(const struct feed *f, size_t from, size_t n, uint32_t *ty
     }
 }
 
-struct batch smurf_feed_fill(const struct feed *f, size_t index, const struct feed_batch *room)
+struct batch smurf_feed_take(const struct feed *f, const size_t *sequence, size_t m, const struct feed_batch *room)
 {
-    size_t first, last, rows = 0, targets = 0;
-    smurf_feed_members(f, index, &first, &last);
-    for (size_t i = first; i < last; i++) {
-        size_t s = f->order[i], from = f->offset[s], n = f->offset[s + 1] - from;
-        room->offset[i - first] = rows;
+    size_t rows = 0, targets = 0;
+    for (size_t i = 0; i < m; i++) {
+        size_t s = sequence[i], from = f->offset[s], n = f->offset[s + 1] - from;
+        room->offset[i] = rows;
+        room->id[i] = from;
         memcpy(room->type + rows, f->type + from, n * sizeof *room->type);
         if (f->mask > 0 && f->epoch) mask_types(f, from, n, room->type + rows);
         memcpy(room->time + rows, f->time + from, n * sizeof *room->time);
@@ -234,7 +240,14 @@ struct batch smurf_feed_fill(const struct feed *f, size_t index, const struct fe
         }
         rows += n;
     }
-    room->offset[last - first] = rows;
+    room->offset[m] = rows;
     return (struct batch){
-        {{last - first, room->offset}, rows, room->type, room->time, room->gap}, room->target, targets};
+        {{m, room->offset, room->id}, rows, room->type, room->time, room->gap}, room->target, targets};
+}
+
+struct batch smurf_feed_fill(const struct feed *f, size_t index, const struct feed_batch *room)
+{
+    size_t first, last;
+    smurf_feed_members(f, index, &first, &last);
+    return smurf_feed_take(f, f->order + first, last - first, room);
 }

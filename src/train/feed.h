@@ -38,15 +38,20 @@ size_t smurf_feed_batches(const struct feed *feed);
 /* Room for one batch. */
 struct feed_batch {
     size_t *offset;
+    uint64_t *id; /* of each sequence's first event */
     uint32_t *type;
     double *time;
     float *gap;
     struct target *target;
 };
 smurf_status smurf_feed_batch_init(struct feed_batch *room, const struct feed *feed, smurf_error *err);
+/* Room for any sequences of so many events. */
+smurf_status smurf_feed_room_init(struct feed_batch *room, size_t sequences, size_t events, smurf_error *err);
 void smurf_feed_batch_release(struct feed_batch *room);
 /* Fills the room with batch `index` of the epoch. */
 struct batch smurf_feed_fill(const struct feed *feed, size_t index, const struct feed_batch *room);
+/* Fills the room with these sequences. */
+struct batch smurf_feed_take(const struct feed *feed, const size_t *sequence, size_t n, const struct feed_batch *room);
 /* Members of batch `index`: *first .. *last-1 of feed->order. */
 void smurf_feed_members(const struct feed *feed, size_t index, size_t *first, size_t *last);
 

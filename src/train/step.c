@@ -1,27 +1,121 @@
 /* step.c - see step.h. */
 #include "train/step.h"
 
+#include "base/threads.h"
 #include "train/adam.h"
 
+#include <math.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+/* What a worker has to itself. */
+struct step_worker {
+    struct feed_batch room;
+    double idle, done; /* in the current region: seconds waited for others, and the end of its work */
+    char apart[64];    /* no cache line in common */
+};
+
+/* Nodes of the current batch's tree: slices first, then their sums. */
+struct step_node {
+    size_t parent, left, right;
+    size_t slices; /* below it */
+    size_t node;   /* of the heap */
+    float *slab;   /* its sum while it waits for its neighbour's; NULL before */
+    struct loss loss;
+    size_t part; /* 1 + number of the part that it is; 0: none */
+};
 
 static float *allocate(size_t n)
 {
     return aligned_alloc(WORKSPACE_ALIGN, workspace_padded(n * sizeof(float)));
 }
 
-smurf_status smurf_train_step_init(struct train_step *s, const struct model *model, const struct loss_config *loss,
-                                   unsigned more, size_t events, int threads, uint64_t seed, smurf_error *err)
+static size_t memory_of(const struct train_step *s, size_t rows, int threads)
 {
-    size_t n = model->params.total;
-    *s = (struct train_step){.model = model, .loss = *loss, .threads = threads};
-    s->memory = allocate(model->class->loss_memory(model, loss, events, threads));
+    return (s->model->class->loss_memory(s->model, &s->loss, rows, threads) + 15) & ~(size_t)15;
+}
+
+/* Workers that can be busy at once. */
+static size_t busy(const struct train_step *s)
+{
+    size_t most = s->slices.most > s->dev.most ? s->slices.most : s->dev.most;
+    return most < (size_t)s->threads ? most : (size_t)s->threads;
+}
+
+/* Room for one slice run by all threads, and for as many at once as there are workers; but not for all workers to run
+   the longest one, if a batch is hardly longer. */
+static size_t workspaces(const struct train_step *s, const struct feed *train, const struct feed *dev)
+{
+    size_t rows = s->slices.longest > s->dev.longest ? s->slices.longest : s->dev.longest;
+    size_t whole = train->longest_batch_events;
+    if (dev && dev->longest_batch_events > whole) whole = dev->longest_batch_events;
+    size_t one = memory_of(s, rows, s->threads), all = busy(s) * memory_of(s, rows, 1), batch;
+    batch = memory_of(s, whole > rows ? whole : rows, s->threads);
+    if (all > batch) all = batch;
+    return one > all ? one : all;
+}
+
+/* Slabs that a batch needs at most. Slices are taken from left to right: of those that are done, at most one per level
+   waits for its neighbour; others belong to slices in progress, and to the parts. */
+static size_t levels(size_t slices)
+{
+    size_t n = 7;
+    for (; slices > 1; slices = (slices + 1) / 2) n++;
+    return n;
+}
+
+static size_t slabs_of(const struct train_step *s)
+{
+    size_t enough = levels(s->slices.most) + 3 * (size_t)s->threads;
+    return s->slices.most < enough ? s->slices.most : enough;
+}
+
+static smurf_status make_room(struct train_step *s, size_t chunks, smurf_error *err)
+{
+    size_t most = s->slices.most;
+    s->slabs = slabs_of(s);
+    s->node = malloc(2 * most * sizeof *s->node);
+    s->part = malloc(most * sizeof *s->part);
+    s->piece = malloc((s->dev.most + 1) * sizeof *s->piece);
+    s->pool = calloc(s->slabs, sizeof *s->pool);
+    s->spare = calloc(s->slabs, sizeof *s->spare);
+    s->square = malloc(chunks * sizeof *s->square);
+    s->worker = calloc((size_t)s->threads, sizeof *s->worker);
+    s->memory = allocate(s->memory_size);
+    if (!s->node || !s->part || !s->piece || !s->pool || !s->spare || !s->square || !s->worker || !s->memory)
+        return smurf_fail_memory(err);
+    for (size_t i = 0; i < s->slabs; i++)
+        if (!(s->pool[i] = allocate(s->model->params.total))) return smurf_fail_memory(err);
+    s->slab[SLAB_GRADIENT] = s->pool[0];
+    memset(s->pool[0], 0, s->model->params.total * sizeof(float));
+    size_t rows = s->slices.longest > s->dev.longest ? s->slices.longest : s->dev.longest;
+    size_t sequences = most > s->dev.most ? most : s->dev.most;
+    if (sequences > s->slices.rows) sequences = s->slices.rows; /* each has one at least */
+    smurf_status status = SMURF_OK;
+    for (size_t w = 0; w < busy(s) && !status; w++)
+        status = smurf_feed_room_init(&s->worker[w].room, sequences, rows, err);
+    return status;
+}
+
+static smurf_status make_slabs(struct train_step *s, unsigned more, uint64_t seed, smurf_error *err)
+{
+    size_t n = s->model->params.total;
     double *start = malloc(n * sizeof *start);
-    smurf_status status = s->memory && start ? SMURF_OK : smurf_fail_memory(err);
-    if (!status) smurf_params_start(&model->params, seed, start);
+    smurf_status status = start ? SMURF_OK : smurf_fail_memory(err);
+    if (!status) smurf_params_start(&s->model->params, seed, start);
     for (int k = 0; k < SLABS && !status; k++) {
-        if (k >= SLAB_AVERAGE && !(more & 1u << k)) continue;
+        if (k == SLAB_GRADIENT || (k >= SLAB_AVERAGE && !(more & 1u << k))) continue;
         s->slab[k] = allocate(n);
         if (!s->slab[k]) status = smurf_fail_memory(err);
         bool weights = k == SLAB_WEIGHT || k >= SLAB_AVERAGE;
@@ -31,44 +125,301 @@ smurf_status smurf_train_step_init(struct train_step *s, const struct model *mod
     return status;
 }
 
+smurf_status smurf_train_step_init(struct train_step *s, const struct model *model, const struct loss_config *loss,
+                                   unsigned more, const struct feed *train, const struct feed *dev, int threads,
+                                   uint64_t seed, smurf_error *err)
+{
+    *s = (struct train_step){.model = model, .loss = *loss, .threads = threads};
+    smurf_status status = smurf_slices_init(&s->slices, train, model->params.total, err);
+    if (!status && dev) {
+        struct feed all = *dev;
+        all.batch = dev->ordered;
+        status = smurf_slices_init(&s->dev, &all, model->params.total, err);
+        if (!status) smurf_slices_cut_all(&s->dev, dev);
+    }
+    if (status) return status;
+    s->memory_size = workspaces(s, train, dev);
+    status = make_room(s, smurf_adam_chunks(model->params.total), err);
+    return status ? status : make_slabs(s, more, seed, err);
+}
+
 void smurf_train_step_release(struct train_step *s)
 {
-    for (int k = 0; k < SLABS; k++) free(s->slab[k]);
-    free(s->memory);
+    for (int k = 0; k < SLABS; k++)
+        if (k != SLAB_GRADIENT) free(s->slab[k]);
+    for (size_t i = 0; s->pool && i < s->slabs; i++) free(s->pool[i]);
+    for (int w = 0; s->worker && w < s->threads; w++) smurf_feed_batch_release(&s->worker[w].room);
+    free(s->node), free(s->part), free(s->piece), free(s->pool), free(s->spare), free(s->square);
+    free(s->worker), free(s->memory);
+    smurf_slices_release(&s->slices);
+    smurf_slices_release(&s->dev);
     *s = (struct train_step){0};
 }
 
-static struct loss loss_of(const struct train_step *s, const struct op_run *run, const float *slab,
-                           const struct batch *batch, float *grad)
+/* ---- Who does what --------------------------------------------------------------------------- */
+
+/* A pass over slices: a batch with its gradient, or dev without. */
+struct pass {
+    struct train_step *s;
+    const struct op_run *run;
+    const struct feed *feed;
+    const struct slices *slices;
+    const float *weights;
+    bool backward;
+    int workers, inner; /* slices at once, threads of each */
+    size_t workspace;   /* floats of each worker */
+    size_t next;        /* first slice that nobody has taken */
+    atomic_size_t left; /* slices that are not done */
+};
+
+/* Rows that `workers` need one after the other, if each takes the next slice when it is free. An estimate for many. */
+static double longest_queue(const struct slices *s, int workers)
 {
-    return s->model->class->loss(run, s->model, &s->loss, slab, batch, s->memory, grad);
+    enum { QUEUES = 64 };
+    double queue[QUEUES] = {0}, total = 0, most = 0;
+    if (workers > QUEUES || s->count > 8 * (size_t)workers) {
+        for (size_t i = 0; i < s->count; i++) total += (double)s->slice[i].rows;
+        return total / workers;
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        int least = 0;
+        for (int w = 1; w < workers; w++)
+            if (queue[w] < queue[least]) least = w;
+        queue[least] += (double)s->slice[i].rows;
+        if (queue[least] > most) most = queue[least];
+    }
+    return most;
 }
 
-struct loss smurf_train_step_loss(const struct train_step *s, const struct op_run *run, const float *slab,
-                                  const struct batch *batch)
+/* The same for all threads inside one slice after the other, whose rows they divide. */
+static double one_by_one(const struct slices *s, int threads)
 {
-    return loss_of(s, run, slab, batch, NULL);
+    const double fair = 0.7; /* what waiting inside a slice leaves */
+    double sum = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        double chunks = (double)op_chunks(s->slice[i].rows, ENCODER_CHUNK);
+        sum += (double)s->slice[i].rows / (chunks > 1 ? fair * (chunks < threads ? chunks : threads) : 1);
+    }
+    return sum;
 }
 
-struct loss smurf_train_step_add(struct train_step *s, const struct op_run *run, const struct batch *batch)
+static void plan(struct pass *p)
 {
-    return loss_of(s, run, s->slab[SLAB_WEIGHT], batch, s->slab[SLAB_GRADIENT]);
+    const struct train_step *s = p->s;
+    size_t rows = 0, workers = busy(s);
+    for (size_t i = 0; i < p->slices->count; i++)
+        if (p->slices->slice[i].rows > rows) rows = p->slices->slice[i].rows;
+    p->workspace = memory_of(s, rows, 1);
+    if (workers > s->memory_size / p->workspace) workers = s->memory_size / p->workspace;
+    if (workers > p->slices->count) workers = p->slices->count;
+    p->workers = (int)workers;
+    p->inner = 1;
+    if (s->threads > 1 && one_by_one(p->slices, s->threads) < longest_queue(p->slices, p->workers))
+        p->workers = 1, p->inner = s->threads;
+    atomic_init(&p->left, p->slices->count);
 }
 
-struct loss smurf_train_step_gradient(struct train_step *s, const struct op_run *run, const struct batch *batch,
-                                      double *norm)
+/* ---- The tree of a batch --------------------------------------------------------------------- */
+
+/* The node of slices first .. last-1. */
+static size_t grow(struct train_step *s, size_t *nodes, size_t first, size_t last)
 {
-    size_t n = s->model->params.total;
-    memset(s->slab[SLAB_GRADIENT], 0, n * sizeof(float));
-    struct loss loss = smurf_train_step_add(s, run, batch);
-    *norm = smurf_gradient_norm(n, s->slab[SLAB_GRADIENT], s->threads);
-    return loss;
+    const struct slice *slice = s->slices.slice + first;
+    size_t n = last - first, above;
+    if (n == 1) {
+        s->node[first] = (struct step_node){.slices = 1, .node = slice->node};
+        return first;
+    }
+    size_t left = smurf_tree_split(&slice->node, sizeof *slice, n, &above);
+    size_t a = grow(s, nodes, first, first + left), b = grow(s, nodes, first + left, last), at = (*nodes)++;
+    s->node[at] = (struct step_node){.left = a, .right = b, .slices = n, .node = above};
+    s->node[a].parent = s->node[b].parent = at;
+    return at;
+}
+
+/* Makes parts of the nodes at or below `at` of at most `most` slices, after the `parts` before. Returns how many there
+ * are. */
+static size_t divide(struct train_step *s, size_t at, size_t most, size_t parts)
+{
+    struct step_node *node = &s->node[at];
+    node->part = node->slices <= most ? ++parts : 0;
+    return node->part ? parts : divide(s, node->right, most, divide(s, node->left, most, parts));
+}
+
+/* Parts enough for all threads to have a share of the work above them, but few enough for the slabs. */
+static size_t make_tree(struct train_step *s, const struct pass *p)
+{
+    size_t count = s->slices.count, nodes = count, parts, root = grow(s, &nodes, 0, count);
+    size_t most = count / (size_t)(p->workers * p->inner);
+    if (most < 1) most = 1;
+    for (parts = divide(s, root, most, 0); count > s->slabs && parts > 1; parts = divide(s, root, most, 0)) {
+        if (parts + levels(count) + (size_t)p->workers <= s->slabs) break;
+        for (size_t i = 0; i < nodes; i++) s->node[i].part = 0;
+        most *= 2;
+    }
+    for (s->spares = 0; s->spares < s->slabs; s->spares++) s->spare[s->spares] = s->pool[s->spares];
+    return parts;
+}
+
+/* ---- Slices ---------------------------------------------------------------------------------- */
+
+/* The next slice, and a slab for it, or NULL if all slabs are in use. False: none is left. */
+static bool take(struct pass *p, size_t *slice, float **slab)
+{
+    struct train_step *s = p->s;
+    bool is;
+    *slab = NULL;
+    *slice = 0;
+#pragma omp critical(smurf_step)
+    {
+        is = p->next < p->slices->count;
+        if (is && p->backward && s->spares > 0) *slab = s->spare[--s->spares];
+        if (is && (*slab || !p->backward)) *slice = p->next++;
+    }
+    return is;
+}
+
+/* Adds the sum of a node to its neighbour's if that is known, and so on up to a part. */
+static void climb(struct pass *p, size_t at, float *slab, struct loss loss)
+{
+    struct train_step *s = p->s;
+    for (; !s->node[at].part; at = s->node[at].parent) {
+        const struct step_node *above = &s->node[s->node[at].parent];
+        const struct step_node *beside = &s->node[above->left == at ? above->right : above->left];
+        float *other;
+#pragma omp critical(smurf_step)
+        {
+            other = beside->slab;
+            if (!other) s->node[at].slab = slab, s->node[at].loss = loss;
+        }
+        if (!other) return;
+        smurf_tree_add(s->model->params.total, other, slab);
+        loss_add(&loss, &beside->loss);
+#pragma omp critical(smurf_step)
+        s->spare[s->spares++] = other;
+    }
+    s->part[s->node[at].part - 1] = (struct tree_part){s->node[at].node, slab, loss};
+}
+
+static struct loss run_slice(const struct pass *p, size_t i, size_t worker, float *slab)
+{
+    const struct train_step *s = p->s;
+    const struct slice *slice = &p->slices->slice[i];
+    struct op_run run = *p->run;
+    run.threads = p->inner;
+    if (slab) memset(slab, 0, s->model->params.total * sizeof *slab);
+    if (op_stopped(&run)) return (struct loss){0};
+    struct batch batch =
+        smurf_feed_take(p->feed, p->slices->member + slice->first, slice->members, &s->worker[worker].room);
+    return s->model->class->loss(&run, s->model, &s->loss, p->weights, &batch, s->memory + worker * p->workspace, slab);
+}
+
+static void work(struct pass *p, size_t worker)
+{
+    size_t i, rows = 0;
+    float *slab;
+    while (take(p, &i, &slab)) {
+        if (p->backward && !slab) {
+            sched_yield(); /* another worker will spare one */
+            continue;
+        }
+        struct loss loss = run_slice(p, i, worker, slab);
+        rows += p->slices->slice[i].rows;
+        if (p->backward)
+            climb(p, i, slab, loss);
+        else
+            p->s->piece[i] = loss;
+        atomic_fetch_sub(&p->left, 1);
+    }
+    if (rows >= OP_LONG) smurf_stop_linger(p->run->stop, &p->left);
+}
+
+/* ---- Parallel regions ------------------------------------------------------------------------- */
+
+/* Ends a region that began at `from`. */
+static void tally(struct train_step *s, double from, uint64_t waits)
+{
+    double end = now();
+    s->counts.waits += waits;
+    s->counts.parallel += end - from;
+    for (int w = 0; w < s->threads; w++) {
+        s->counts.idle += s->worker[w].idle + (end - s->worker[w].done);
+        s->worker[w].idle = 0;
+    }
+}
+
+/* Runs all slices; the gradient's parts are then added, and squared, chunk by chunk. Threads are the same in all
+   regions: OpenMP ends the surplus of a smaller team. */
+static void run_all(struct pass *p, size_t parts)
+{
+    struct train_step *s = p->s;
+    size_t n = s->model->params.total, chunks = parts ? smurf_adam_chunks(n) : 0;
+    double from = now();
+    if (p->inner > 1) work(p, 0);
+#pragma omp parallel num_threads(s->threads)
+    {
+        size_t me = smurf_thread_number();
+        if (me < (size_t)p->workers && p->inner == 1) work(p, me);
+        if (chunks && p->inner == 1) {
+            double reached = now();
+#pragma omp barrier
+            s->worker[me].idle = now() - reached;
+        }
+#pragma omp for schedule(static) nowait
+        for (size_t c = 0; c < chunks; c++) {
+            size_t at = c * ADAM_CHUNK, end = at + ADAM_CHUNK < n ? at + ADAM_CHUNK : n;
+            smurf_tree_sum(s->part, parts, at, end);
+            s->square[c] = smurf_square(end - at, s->part->slab + at);
+        }
+        s->worker[me].done = now();
+    }
+    tally(s, from, chunks && p->inner == 1 ? 2 : 1);
+}
+
+struct loss smurf_train_step_dev(struct train_step *s, const struct op_run *run, const float *slab,
+                                 const struct feed *dev)
+{
+    struct pass p = {.s = s, .run = run, .feed = dev, .slices = &s->dev, .weights = slab};
+    struct loss sum = {0};
+    plan(&p);
+    run_all(&p, 0);
+    for (size_t i = 0; i < s->dev.count; i++) loss_add(&sum, &s->piece[i]);
+    return sum;
+}
+
+struct loss smurf_train_step_gradient(struct train_step *s, const struct op_run *run, const struct feed *train,
+                                      size_t index, double *norm)
+{
+    struct pass p = {
+        .s = s, .run = run, .feed = train, .slices = &s->slices, .weights = s->slab[SLAB_WEIGHT], .backward = true};
+    double square = 0;
+    smurf_slices_cut(&s->slices, train, index);
+    plan(&p);
+    size_t parts = make_tree(s, &p);
+    run_all(&p, parts);
+    s->slab[SLAB_GRADIENT] = s->part->slab;
+    for (size_t c = 0; c < smurf_adam_chunks(s->model->params.total); c++) square += s->square[c];
+    *norm = sqrt(square);
+    s->counts.steps++;
+    return smurf_tree_loss(s->part, parts);
 }
 
 void smurf_train_step_update(struct train_step *s, uint64_t t, double rate, double factor, double decay)
 {
     size_t n = s->model->params.total;
-    smurf_adam_step(n, t, rate, factor, s->slab[SLAB_GRADIENT], s->slab[SLAB_MOMENT1], s->slab[SLAB_MOMENT2],
-                    s->slab[SLAB_WEIGHT], s->threads);
-    if (s->slab[SLAB_AVERAGE]) smurf_average_step(n, decay, s->slab[SLAB_WEIGHT], s->slab[SLAB_AVERAGE], s->threads);
+    double from = now();
+    const struct adam_rates r = smurf_adam_rates(t, rate, factor);
+#pragma omp parallel num_threads(s->threads)
+    {
+#pragma omp for schedule(static) nowait
+        for (size_t c = 0; c < smurf_adam_chunks(n); c++) {
+            size_t at = c * ADAM_CHUNK, m = at + ADAM_CHUNK < n ? ADAM_CHUNK : n - at;
+            smurf_adam_move(m, &r, s->slab[SLAB_GRADIENT] + at, s->slab[SLAB_MOMENT1] + at, s->slab[SLAB_MOMENT2] + at,
+                            s->slab[SLAB_WEIGHT] + at);
+            if (s->slab[SLAB_AVERAGE])
+                smurf_average_move(m, decay, s->slab[SLAB_WEIGHT] + at, s->slab[SLAB_AVERAGE] + at);
+        }
+        s->worker[smurf_thread_number()].done = now();
+    }
+    tally(s, from, 1);
 }

@@ -1,38 +1,67 @@
 /*
  * step.h - one step of training: the loss of a batch and its gradient, Adam, the average of the weights.
  *
+ * A batch is cut into slices (slices.h). Workers take slices, each into a slab of the step's pool; who finishes the
+ * second of two neighbours adds them. When few nodes of the tree (tree.h) are left, its parts, the workers wait for
+ * each other once, and add the parts chunk of weights by chunk of weights. A batch with too few slices for the workers
+ * runs slice by slice, with all threads inside each. The gradient has the same bits either way, for any number of
+ * threads.
+ *
  * Used by the trainer, the benchmarks and the comparison with PyTorch. A step allocates nothing.
  */
 #ifndef SMURF_TRAIN_STEP_H
 #define SMURF_TRAIN_STEP_H
 
-#include "model/model_class.h"
+#include "train/slices.h"
+#include "train/tree.h"
 
-/* Slabs: weights, and arrays of the same shape. */
+/* Slabs: weights, and arrays of the same shape. That of the gradient is one of the pool. */
 enum slab { SLAB_WEIGHT, SLAB_GRADIENT, SLAB_MOMENT1, SLAB_MOMENT2, SLAB_AVERAGE, SLAB_BEST, SLABS };
+
+struct step_worker;
+struct step_node;
+
+/* What steps have cost so far, for benchmarks. Seconds are wall time. */
+struct step_counts {
+    uint64_t steps, waits; /* waits: times that all workers waited for each other */
+    double parallel;       /* seconds of parallel regions */
+    double idle;           /* seconds that workers waited in them, all added */
+};
 
 struct train_step {
     const struct model *model; /* borrowed */
     struct loss_config loss;
     int threads;
     float *slab[SLABS]; /* NULL: not requested */
-    float *memory;      /* workspace of the loss */
+    struct step_counts counts;
+
+    struct slices slices, dev; /* of the current batch; of all dev */
+    struct step_node *node;    /* (2 slices): the current batch's tree */
+    struct tree_part *part;    /* (slices) */
+    struct loss *piece;        /* (slices of dev) */
+    float **pool, **spare;     /* (slabs): all slabs for gradients; those not in use */
+    size_t slabs, spares;
+    double *square; /* sums of squares, one per chunk of weights */
+    float *memory;  /* workspaces of the loss */
+    size_t memory_size;
+    struct step_worker *worker; /* (threads) */
 };
 
-/* Initial weights are a function of the seed; the rest is 0. For batches of up to `events` events. more: bits 1 << s of
-   SLAB_AVERAGE and SLAB_BEST, which start as copies of the weights. Release even after a failure. */
+/* Initial weights are a function of the seed; the rest is 0. For the batches of `train`, and all of dev, if it is not
+   NULL. more: bits 1 << s of SLAB_AVERAGE and SLAB_BEST, which start as copies of the weights. Release even after a
+   failure. */
 smurf_status smurf_train_step_init(struct train_step *step, const struct model *model, const struct loss_config *loss,
-                                   unsigned more, size_t events, int threads, uint64_t seed, smurf_error *err);
+                                   unsigned more, const struct feed *train, const struct feed *dev, int threads,
+                                   uint64_t seed, smurf_error *err);
 void smurf_train_step_release(struct train_step *step);
 
-/* The loss of a batch with the weights of `slab`. */
-struct loss smurf_train_step_loss(const struct train_step *step, const struct op_run *run, const float *slab,
-                                  const struct batch *batch);
-/* The loss with the current weights; adds its gradient to SLAB_GRADIENT. */
-struct loss smurf_train_step_add(struct train_step *step, const struct op_run *run, const struct batch *batch);
-/* Same, but clears the gradient first; *norm is the norm of the gradient. */
-struct loss smurf_train_step_gradient(struct train_step *step, const struct op_run *run, const struct batch *batch,
-                                      double *norm);
+/* The loss of all dev with the weights of `slab`. */
+struct loss smurf_train_step_dev(struct train_step *step, const struct op_run *run, const float *slab,
+                                 const struct feed *dev);
+/* The loss of batch `index` of the epoch with the current weights, and its gradient in SLAB_GRADIENT; *norm is the norm
+   of the gradient. */
+struct loss smurf_train_step_gradient(struct train_step *step, const struct op_run *run, const struct feed *train,
+                                      size_t index, double *norm);
 /* Step t, counted from 1: Adam with the gradient times `factor`, then the average, if any, with `decay`. */
 void smurf_train_step_update(struct train_step *step, uint64_t t, double rate, double factor, double decay);
 

@@ -182,19 +182,12 @@ static smurf_status make_feeds(smurf_trainer *t, const smurf_data *train, const 
 
 static smurf_status make_memory(smurf_trainer *t, smurf_error *err)
 {
-    size_t rows = t->train.longest_batch_events > t->dev.longest_batch_events ? t->train.longest_batch_events
-                                                                              : t->dev.longest_batch_events;
     const smurf_settings *c = &t->frame->config;
     struct loss_config loss;
-    struct feed widest = t->train;
-    widest.longest_batch_events = rows;
-    if (t->dev.longest_batch_targets > widest.longest_batch_targets)
-        widest.longest_batch_targets = t->dev.longest_batch_targets;
     smurf_loss_config(&loss, c, t->frame->low);
     unsigned more = 1u << SLAB_BEST | (c->average > 0 ? 1u << SLAB_AVERAGE : 0);
-    smurf_status status = smurf_train_step_init(&t->step, &t->frame->model, &loss, more, rows,
-                                                smurf_threads(c->threads, SIZE_MAX), c->seed, err);
-    return status ? status : smurf_feed_batch_init(&t->room, &widest, err);
+    return smurf_train_step_init(&t->step, &t->frame->model, &loss, more, &t->train, t->has_dev ? &t->dev : NULL,
+                                 smurf_threads(c->threads, SIZE_MAX), c->seed, err);
 }
 
 smurf_status smurf_trainer_build(smurf_trainer **out, smurf_model *frame, const smurf_data *train,
@@ -235,7 +228,6 @@ void smurf_trainer_free(smurf_trainer *t)
     if (!t) return;
     smurf_feed_release(&t->train);
     smurf_feed_release(&t->dev);
-    smurf_feed_batch_release(&t->room);
     smurf_train_step_release(&t->step);
     smurf_model_free(t->frame);
     free(t);
@@ -334,11 +326,10 @@ smurf_status smurf_trainer_step(smurf_trainer *t, double *loss, int *last, smurf
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "all steps of epoch %zu are done: call smurf_trainer_epoch",
                           t->at.epoch + 1);
     if (t->at.next == 0) smurf_feed_shuffle(&t->train, t->frame->config.seed, t->at.epoch + 1);
-    struct batch batch = smurf_feed_fill(&t->train, t->at.next, &t->room);
     struct op_run run = run_of(t, t->at.step + 1);
     double norm;
     if (!settles(&t->frame->config, t->at.epoch + 1)) run.dropout = t->frame->config.dropout;
-    struct loss sum = smurf_train_step_gradient(&t->step, &run, &batch, &norm);
+    struct loss sum = smurf_train_step_gradient(&t->step, &run, &t->train, t->at.next, &norm);
     if (t->stop.asked) return cancelled(t, err);
     double total = t->step.loss.alpha * sum.time + sum.type;
     double factor = clip(t, norm);
@@ -348,7 +339,7 @@ smurf_status smurf_trainer_step(smurf_trainer *t, double *loss, int *last, smurf
     update(t, factor);
     t->at.loss_sum += total;
     t->at.loss_gaps += (double)sum.gaps;
-    t->at.events += (double)batch.input.n;
+    t->at.events += (double)smurf_slices_rows(&t->step.slices);
     t->at.next++;
     t->at.seconds += now() - start;
     *loss = sum.gaps ? total / (double)sum.gaps : 0;
@@ -368,13 +359,7 @@ static const float *current(const smurf_trainer *t)
 static struct loss dev_loss(smurf_trainer *t)
 {
     struct op_run run = run_of(t, 0);
-    struct loss sum = {0};
-    for (size_t b = 0; b < smurf_feed_batches(&t->dev) && !smurf_stop_asked(&t->stop); b++) {
-        struct batch batch = smurf_feed_fill(&t->dev, b, &t->room);
-        struct loss part = smurf_train_step_loss(&t->step, &run, current(t), &batch);
-        loss_add(&sum, &part);
-    }
-    return sum;
+    return smurf_train_step_dev(&t->step, &run, current(t), &t->dev);
 }
 
 /* Keeps the weights if they are the best so far; otherwise counts towards patience. */

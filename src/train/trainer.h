@@ -29,7 +29,6 @@ struct smurf_trainer {
     struct feed train, dev;
     bool has_dev;
     uint64_t dev_fingerprint; /* 0: no dev */
-    struct feed_batch room;
     struct progress_state at;
     struct progress progress;
     struct stop stop; /* of the current step or dev pass */
