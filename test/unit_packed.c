@@ -172,6 +172,34 @@ static void test_files_are_mapped(void **state)
     free(b.p);
 }
 
+/* What is made of a mapped file is kept in files too, and is the same as in memory. */
+static void test_derived_data_are_outside(void **state)
+{
+    (void)state;
+    char path[32];
+    smurf_data *data = example(), *mapped, *inside, *outside;
+    smurf_error err;
+    struct bytes b = pack(data);
+    put_file(path, b);
+    assert_int_equal(smurf_data_read(&mapped, path, NULL, &err), SMURF_OK);
+    unlink(path);
+    assert_int_equal(smurf_data_dither(&inside, data, 0.25, 1, &err), SMURF_OK);
+    assert_int_equal(smurf_data_dither(&outside, mapped, 0.25, 1, &err), SMURF_OK);
+    assert_true(outside->time_outside.p == outside->time && outside->type_outside.p == outside->type);
+    same_data(inside, outside);
+    setenv("TMPDIR", "/nowhere", 1);
+    smurf_data *cut;
+    assert_int_equal(smurf_data_window(&cut, mapped, 1, 1, &err), SMURF_ERROR_IO);
+    unsetenv("TMPDIR");
+    assert_non_null(strstr(err.message, "cannot keep data in a temporary file in '/nowhere': "));
+    assert_non_null(strstr(err.message, "(set TMPDIR to a folder with room)"));
+    smurf_data_free(data);
+    smurf_data_free(mapped);
+    smurf_data_free(inside);
+    smurf_data_free(outside);
+    free(b.p);
+}
+
 static void expect(struct bytes b, size_t n, const char *text)
 {
     smurf_data *data;
@@ -324,6 +352,7 @@ int main(void)
         cmocka_unit_test(test_everything_is_kept),
         cmocka_unit_test(test_windows_are_kept),
         cmocka_unit_test(test_files_are_mapped),
+        cmocka_unit_test(test_derived_data_are_outside),
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_size),
         cmocka_unit_test(test_other_files),

@@ -13,9 +13,11 @@
 void smurf_builder_release(struct builder *b)
 {
     smurf_names_release(&b->vocabulary);
-    if (!b->lent_time) free(b->time);
-    if (!b->lent_type) free(b->type);
+    if (!b->lent_time && !b->time_outside.p) free(b->time);
+    if (!b->lent_type && !b->type_outside.p) free(b->type);
     if (b->release) b->release(b->release_context);
+    smurf_spill_release(&b->time_outside);
+    smurf_spill_release(&b->type_outside);
     free(b->sequence);
     free(b->remark);
     smurf_arena_release(&b->text);
@@ -37,6 +39,7 @@ smurf_status smurf_builder_inherit(struct builder *b, const smurf_data *from, sm
     b->name = from->source;
     b->calendar = from->calendar;
     b->unit = from->unit;
+    b->outside = from->outside;
     smurf_status status = smurf_builder_inherit_types(b, from, err);
     for (size_t i = 0; from->remark && from->remark[i] && !status; i++)
         status = smurf_builder_remark(b, err, "%s", from->remark[i]);
@@ -46,18 +49,39 @@ smurf_status smurf_builder_inherit(struct builder *b, const smurf_data *from, sm
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
+static smurf_status grow_outside(struct spill *spill, void *array, size_t *room, size_t size, smurf_error *err)
+{
+    smurf_status status = smurf_spill_grow(spill, (*room + 1) * size, err);
+    if (status) return status;
+    memcpy(array, &spill->p, sizeof spill->p);
+    *room = spill->bytes / size;
+    return SMURF_OK;
+}
+
+static smurf_status grow_times(struct builder *b, smurf_error *err)
+{
+    if (b->outside) return grow_outside(&b->time_outside, &b->time, &b->time_room, sizeof *b->time, err);
+    return smurf_grow(&b->time, &b->time_room, b->times + 1, sizeof *b->time) ? SMURF_OK : smurf_fail_memory(err);
+}
+
+static smurf_status grow_types(struct builder *b, smurf_error *err)
+{
+    if (b->outside) return grow_outside(&b->type_outside, &b->type, &b->type_room, sizeof *b->type, err);
+    return smurf_grow(&b->type, &b->type_room, b->types + 1, sizeof *b->type) ? SMURF_OK : smurf_fail_memory(err);
+}
+
 smurf_status smurf_builder_time(struct builder *b, double time, smurf_error *err)
 {
-    if (b->times == b->time_room && !smurf_grow(&b->time, &b->time_room, b->times + 1, sizeof *b->time))
-        return smurf_fail_memory(err);
+    smurf_status status = b->times == b->time_room ? grow_times(b, err) : SMURF_OK;
+    if (status) return status;
     b->time[b->times++] = time;
     return SMURF_OK;
 }
 
 smurf_status smurf_builder_index(struct builder *b, uint32_t type, smurf_error *err)
 {
-    if (b->types == b->type_room && !smurf_grow(&b->type, &b->type_room, b->types + 1, sizeof *b->type))
-        return smurf_fail_memory(err);
+    smurf_status status = b->types == b->type_room ? grow_types(b, err) : SMURF_OK;
+    if (status) return status;
     b->type[b->types++] = type;
     if (type > b->type_max) b->type_max = type;
     return SMURF_OK;
@@ -349,8 +373,12 @@ smurf_status smurf_builder_finish(struct builder *b, smurf_data **out, smurf_err
         smurf_data_free(data);
         return smurf_fail_memory(err);
     }
-    if (!b->lent_time) b->time = data->own_time = fit(b->time, b->closed, sizeof *b->time);
-    if (!b->lent_type) b->type = data->own_type = fit(b->type, b->closed, sizeof *b->type);
+    if (!b->lent_time && !b->time_outside.p) b->time = data->own_time = fit(b->time, b->closed, sizeof *b->time);
+    if (!b->lent_type && !b->type_outside.p) b->type = data->own_type = fit(b->type, b->closed, sizeof *b->type);
+    data->time_outside = b->time_outside;
+    data->type_outside = b->type_outside;
+    data->outside = b->outside;
+    b->time_outside = b->type_outside = (struct spill){0};
     data->time = b->time;
     data->type = b->type;
     data->events = b->closed;

@@ -14,6 +14,7 @@
 #define SMURF_DATA_BUILDER_H
 
 #include "base/error.h"
+#include "base/spill.h"
 #include "data/data.h"
 #include "data/names.h"
 
@@ -48,6 +49,8 @@ struct builder {
     bool lent_time, lent_type; /* owned by the caller: neither changed nor freed. Only for events in order. */
     smurf_free_fn *release;    /* returns what is lent, called once; NULL: the caller does. Moves to the data set */
     void *release_context;
+    bool outside;                          /* keeps events in temporary files instead of memory */
+    struct spill time_outside, type_outside; /* private */
     size_t times, types, time_room, type_room;
     uint32_t type_max;        /* largest number pushed so far, while types are numbers */
     smurf_sequence *sequence; /* time, type: NULL until finish; length is set */

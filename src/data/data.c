@@ -9,6 +9,8 @@ void smurf_data_free(smurf_data *data)
     free(data->own_time);
     free(data->own_type);
     if (data->release) data->release(data->release_context);
+    smurf_spill_release(&data->time_outside);
+    smurf_spill_release(&data->type_outside);
     free(data->sequence);
     free(data->type_name);
     free(data->remark);

@@ -9,6 +9,7 @@
 #include "smurf_lab.h"
 
 #include "base/memory.h"
+#include "base/spill.h"
 
 #include <stdbool.h>
 
@@ -19,12 +20,14 @@ struct smurf_data {
     uint32_t *own_type;     /* type, likewise */
     smurf_free_fn *release; /* returns lent arrays; NULL: none lent */
     void *release_context;
+    struct spill time_outside, type_outside; /* owned, instead of the above */
     size_t events;            /* of all sequences */
     smurf_sequence *sequence; /* (sequences) views into time and type, contiguous and in order */
     size_t sequences;
     uint32_t types;
     const char **type_name; /* (types), or NULL if types are numbers */
     const char *unit;       /* "" if unknown */
+    bool outside;           /* the events are in a file; so is then what is made of them (base/spill.h) */
     bool calendar;          /* times are seconds since 1970, read from ISO-8601 text */
     const char *source;
     const char **remark;   /* NULL-terminated, or NULL */

@@ -173,6 +173,7 @@ struct reader {
     const char *part[PARTS];
     size_t bytes[PARTS];
     const char *text; /* the next one */
+    bool mapped;
 };
 
 static smurf_status damaged(const struct reader *r, const char *what, smurf_error *err)
@@ -322,13 +323,16 @@ static smurf_status take_events(struct reader *r, const uint32_t *place, smurf_e
     } time = {.in = r->part[TIMES]}, type = {.in = r->part[TYPES]};
     const uint32_t *t = type.out;
     uint32_t most = 0;
+    free(b->type); /* room for words */
+    b->type = NULL;
+    b->type_room = 0;
+    b->outside = r->mapped;
     for (uint64_t i = 0; i < r->h.events; i++) most = t[i] > most ? t[i] : most;
     if (r->h.events && most >= r->h.types) return damaged(r, part_name[TYPES], err);
     if (place || (b->words && !(r->h.flags & NAMED))) {
         smurf_status status = renumber(r, place, t, err);
         if (status) return status;
     } else {
-        free(b->type);
         b->type = type.out;
         b->lent_type = true;
         b->type_max = most;
@@ -397,6 +401,7 @@ static smurf_status read_packed(struct source *source, struct builder *b, const 
     /* The data set owns the file from now on, whatever happens. */
     b->release = smurf_whole_release;
     b->release_context = whole;
+    r.mapped = whole->mapped;
     if (whole->n < sizeof r.h)
         return smurf_fail_at(err, source->name, 0, "the packed file was cut off: it has %zu bytes (copy it again)",
                              whole->n);

@@ -17,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HISTORY_MOST = 1000000, CONFORMAL_MOST = 10000000 };
+/* SAMPLE: gaps that the quantiles are taken from, if there are more. */
+enum { SAMPLE = 1 << 23, HISTORY_MOST = 1000000, CONFORMAL_MOST = 10000000 };
 
 void smurf_model_notes_release(struct model_notes *n)
 {
@@ -31,12 +32,12 @@ void smurf_model_notes_release(struct model_notes *n)
 
 smurf_status smurf_model_notes_fit(struct model_notes *notes, const smurf_data *train, smurf_error *err)
 {
-    size_t n = 0;
-    double *gap = malloc((train->events + 1) * sizeof *gap);
+    size_t n = 0, seen = 0, every = 1 + smurf_data_gaps(train) / SAMPLE;
+    double *gap = malloc((smurf_data_gaps(train) / every + 1) * sizeof *gap);
     if (!gap) return smurf_fail_memory(err);
     for (size_t s = 0; s < train->sequences; s++)
         for (size_t i = train->sequence[s].first; i < train->sequence[s].length; i++)
-            gap[n++] = train->sequence[s].time[i] - train->sequence[s].time[i - 1];
+            if (++seen % every == 0) gap[n++] = train->sequence[s].time[i] - train->sequence[s].time[i - 1];
     smurf_sort(gap, n);
     notes->has_marginal = n > 0;
     for (size_t k = 0; n && k < MARGINAL_LEVELS; k++) {
