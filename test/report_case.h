@@ -161,6 +161,17 @@ static void case_add_training(struct report_case *c)
     c->evaluation.epochs = CASE_EPOCHS;
 }
 
+/* Begins every gap at some hour of the year 2024. */
+static void case_add_dates(struct report_case *c)
+{
+    struct evaluation *e = &c->evaluation;
+    struct random random;
+    smurf_random_init(&random, 7, 300);
+    e->began = case_array(e->n, sizeof *e->began);
+    for (size_t i = 0; i < e->n; i++) e->began[i] = 1704067200 + floor(366 * 86400.0 * smurf_random_uniform(&random));
+    snprintf(e->zone, sizeof e->zone, "Europe/Berlin");
+}
+
 /* n > 0 gaps of `types` types; names may be NULL, else are repeated as needed. */
 static struct report_case *case_new(size_t n, uint32_t types, const char *const *names, size_t name_count)
 {
@@ -210,6 +221,7 @@ static void case_free(struct report_case *c)
     free(e->type);
     free(e->sequence);
     free(e->markov_right);
+    free(e->began);
     free(c);
 }
 

@@ -79,6 +79,7 @@ static struct report_case *random_case(struct random *random, double flat)
     if (smurf_random_uniform(random) < 0.5) e->tick = 0.01;
     if (smurf_random_uniform(random) < 0.5) e->bootstrap = 0;
     if (smurf_random_uniform(random) < 0.5) e->n_dev = 1 + n / 2;
+    if (smurf_random_uniform(random) < 0.2) case_add_dates(c);
     set_pit(e, random, exp(between(random, -flat, flat)), exp(between(random, -flat, flat)));
     set_row(e, ROW_MODEL, "smurf", 0.5 * exp(between(random, -flat, flat)), between(random, -flat, flat));
     set_row(e, ROW_MARGINAL, "marginal", 0.5 * exp(between(random, 0, flat)), between(random, -flat, 0));

@@ -1,4 +1,5 @@
 /* unit_report.c - reports of normal and hostile evaluations: complete, well-formed, escaped, locale-independent. */
+#include "eval/when.h"
 #include "report/canvas.h"
 #include "report/figure.h"
 #include "report/noise.h"
@@ -173,8 +174,9 @@ static void test_nice(void **state)
 {
     (void)state;
     struct report_case *c = case_new(20000, 15, case_badges, 15);
+    case_add_dates(c);
     char *text = write_report(&c->evaluation);
-    assert_int_equal(occurrences(text, "<figure"), 8);
+    assert_int_equal(occurrences(text, "<figure"), 9);
     assert_non_null(strstr(text, "The intervals are calibrated: 90% intervals contained "));
     assert_non_null(strstr(text, "4.3% better than recent, the best naive law"));
     assert_non_null(strstr(text, "Popular Question"));
@@ -199,7 +201,8 @@ static void test_bad_calibration_is_said(void **state)
     for (size_t i = 0; i < c->evaluation.n; i++) model->pit[i] = i % 2 ? 0.01 : 0.99;
     case_fill_metrics(&c->evaluation, ROW_MODEL, "smurf", 0, 1, 0.5);
     char *text = write_report(&c->evaluation);
-    assert_non_null(strstr(text, "The intervals are too narrow: 90% intervals contained 0.0% of 5,000 gaps, 90.0 points too few"));
+    assert_non_null(
+        strstr(text, "The intervals are too narrow: 90% intervals contained 0.0% of 5,000 gaps, 90.0 points too few"));
     assert_non_null(strstr(text, "12.6% worse than recent, the best naive law"));
     assert_non_null(strstr(text, "In log-likelihood it is worse than recent"));
     free(text);
@@ -276,6 +279,7 @@ static void spoil(struct report_case *c, double bad)
         for (int k = 0; k < 3; k++)
             for (double *x = &all[k]->cs; x < all[k]->interval_length + SMURF_LEVELS; x++) *x = bad;
         for (size_t i = 0; values->pit && i < e->n; i++) values->pit[i] = bad;
+        for (size_t i = 0; e->began && i < e->n; i += 2) e->began[i] = bad;
         for (size_t i = 0; values->crps && i < e->n; i += 2) values->crps[i] = values->log_density[i] = bad;
         for (size_t i = 0; values->top_share && i < e->n; i++) values->top_share[i] = (float)bad;
     }
@@ -296,11 +300,100 @@ static void test_bad_numbers(void **state)
     const double bad[] = {NAN, INFINITY, -INFINITY, 1e300, -1e300, 1e-300, 5e-324, 0, 1.7e308};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct report_case *c = case_new(300, 4, NULL, 0);
+        case_add_dates(c);
         spoil(c, bad[i]);
         free(write_report(&c->evaluation));
         case_free(c);
         remove_all(figures);
     }
+}
+
+static const struct figure *figure_when(void)
+{
+    size_t i = 0;
+    while (strcmp(smurf_figure(i)->name, "when") != 0) i++;
+    return smurf_figure(i);
+}
+
+/* Coverage that differs by hour, weekday or period is found; equal coverage is called different in 3% of cases at most:
+   of 100, fewer than 10. */
+static void test_coverage_by_time(void **state)
+{
+    (void)state;
+    struct report_case *c = case_new(8000, 2, NULL, 0);
+    struct evaluation *e = &c->evaluation;
+    struct random random;
+    size_t alarms = 0;
+    case_add_dates(c);
+    smurf_random_init(&random, 21, 0);
+    for (int k = 0; k < 100; k++) {
+        struct words words = {0};
+        for (size_t i = 0; i < e->n; i++) e->row[ROW_MODEL].pit[i] = smurf_random_uniform(&random);
+        figure_when()->finding(&words, e);
+        alarms += strstr(words.text, "does not change") == NULL;
+    }
+    assert_in_range(alarms, 0, 10);
+    const char *const found[] = {"between 3:00 and 4:00", "on a Sunday", "from 2024-12-"};
+    for (int k = 0; k < 3; k++) {
+        struct words words = {0};
+        for (size_t i = 0; i < e->n; i++) {
+            double t = e->began[i] - 1704067200; /* a Monday */
+            bool off = k == 0   ? fmod(t, 86400) >= 3 * 3600 && fmod(t, 86400) < 4 * 3600
+                       : k == 1 ? fmod(t, 7 * 86400) >= 6 * 86400
+                                : t > 350 * 86400;
+            e->row[ROW_MODEL].pit[i] = off && i % 2 ? 0.99 : smurf_random_uniform(&random);
+        }
+        figure_when()->finding(&words, e);
+        assert_non_null(strstr(words.text, found[k]));
+    }
+    assert_int_equal(figure_when()->panels(e), 3);
+    e->no_week = true;
+    assert_int_equal(figure_when()->panels(e), 2);
+    free(e->began);
+    e->began = NULL;
+    assert_int_equal(figure_when()->panels(e), 0);
+    e->sequences = 1;
+    assert_int_equal(figure_when()->panels(e), 1);
+    free(write_report(e));
+    case_free(c);
+}
+
+static void read_when(struct evaluation *e, const char *text, const char *zone, const char *format)
+{
+    smurf_data *data;
+    smurf_error err;
+    smurf_read_config config;
+    smurf_read_config_init(&config);
+    config.format = "csv";
+    config.time_column = "time";
+    config.timezone = zone;
+    config.time_format = format;
+    if (smurf_data_read_memory(&data, text, strlen(text), "x.csv", &config, &err)) fail_msg("%s", err.message);
+    *e = (struct evaluation){.n = smurf_data_gaps(data)};
+    assert_int_equal(smurf_when_fill(e, data, &err), SMURF_OK);
+    smurf_data_free(data);
+}
+
+static void test_local_times(void **state)
+{
+    (void)state;
+    struct evaluation e;
+    const char *dates = "time,type\n2024-03-30T12:00:00Z,a\n2024-03-31T12:00:00Z,a\n2024-04-01T00:00:00Z,b\n";
+    read_when(&e, dates, NULL, NULL);
+    assert_string_equal(e.zone, "UTC");
+    assert_true(fmod(e.began[0], 86400) == 12 * 3600 && fmod(e.began[1], 86400) == 12 * 3600 && !e.no_week);
+    free(e.began);
+    if (access("/usr/share/zoneinfo/Europe/Berlin", R_OK) == 0) { /* clocks were set forward on March 31 */
+        read_when(&e, dates, "Europe/Berlin", NULL);
+        assert_string_equal(e.zone, "Europe/Berlin");
+        assert_true(fmod(e.began[0], 86400) == 13 * 3600 && fmod(e.began[1], 86400) == 14 * 3600);
+        free(e.began);
+    }
+    read_when(&e, "time,type\nMar 30 12:00,a\nMar 31 12:00,b\n", NULL, "%b %d %H:%M");
+    assert_true(e.no_week && fmod(e.began[0], 86400) == 12 * 3600);
+    free(e.began);
+    read_when(&e, "time,type\n1.5,a\n2.5,b\n", NULL, "number");
+    assert_null(e.began);
 }
 
 static void test_bad_types(void **state)
@@ -431,6 +524,8 @@ int main(void)
         CASE(test_ten_thousand_types),
         CASE(test_missing_rows),
         CASE(test_bad_numbers),
+        CASE(test_coverage_by_time),
+        cmocka_unit_test(test_local_times),
         CASE(test_bad_types),
         CASE(test_names_are_escaped),
         CASE(test_locale_does_not_matter),

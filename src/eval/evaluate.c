@@ -12,6 +12,7 @@
 #include "eval/measure.h"
 #include "eval/metrics.h"
 #include "eval/pieces.h"
+#include "eval/when.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -100,6 +101,7 @@ void smurf_evaluation_release(struct evaluation *e)
     free(e->type);
     free(e->sequence);
     free(e->markov_right);
+    free(e->began);
     smurf_arena_release(&e->text);
     *e = (struct evaluation){0};
 }
@@ -365,6 +367,7 @@ smurf_status smurf_evaluation_run(struct evaluation *out, const struct evaluatio
     status = measure(out, plan, err);
     if (!status) status = summarise(out, plan, err);
     if (!status) status = draw_examples(out, plan, err);
+    if (!status && !plan->brief) status = smurf_when_fill(out, plan->test, err);
     if (status) smurf_evaluation_release(out);
     return status;
 }

@@ -76,6 +76,9 @@ struct evaluation {
     char data_about[256];  /* "stackoverflow/test: 1,326 sequences, 95,907 gaps" */
     struct arena text;     /* of the names and epochs */
     size_t n_dev;          /* gaps the model was recalibrated on; 0: not recalibrated */
+    double *began;         /* (n) the event before each gap: seconds since 1970 in `zone`; NULL: times are no dates */
+    char zone[48];         /* "Europe/Berlin", "UTC" */
+    bool no_week;          /* dates without a year: days of the week are unknown */
 };
 
 /* The public handle. */

@@ -102,6 +102,11 @@ static void find_ticks(struct ticks *ticks, const struct axis *axis, int want)
 {
     memset(ticks, 0, sizeof *ticks);
     if (axis->bare) return;
+    for (; ticks->n < axis->ticks && ticks->n < TICKS; ticks->n++) {
+        ticks->at[ticks->n] = axis->tick[ticks->n].at;
+        ticks->label[ticks->n] = axis->tick[ticks->n].label;
+    }
+    if (axis->ticks) return;
     if (axis->log)
         log_ticks(ticks, axis, want);
     else

@@ -13,17 +13,25 @@
 #define SMURF_REPORT_CHART_H
 
 #include "report/canvas.h"
+#include "report/words.h"
 
 #define CHART_FONT  12.0 /* of labels */
 #define CHART_SMALL 10.5
+
+struct tick {
+    double at;
+    struct label label;
+};
 
 struct axis {
     const char *label;
     double low, high; /* any values: an invalid axis is replaced by a valid one */
     bool log;
-    bool round; /* extend the ends to ticks */
-    bool whole; /* ticks at integers only */
-    bool bare;  /* no ticks, no grid, no room for tick labels */
+    bool round;              /* extend the ends to ticks */
+    bool whole;              /* ticks at integers only */
+    bool bare;               /* no ticks, no grid, no room for tick labels */
+    const struct tick *tick; /* these ticks instead of found ones */
+    size_t ticks;
 };
 
 /* A legend entry: a line, a filled box, or a dot. */

@@ -163,7 +163,7 @@ static void write_notes(struct sink *sink, const struct evaluation *evaluation)
         smurf_markup_text(sink, smurf_duration(evaluation->mean_gap, evaluation->unit).text);
         smurf_sink_char(sink, '.');
     }
-    smurf_sink_text(sink, "</p></details>\n");
+    smurf_sink_text(sink, " log-lik is per unit of time of the data.</p></details>\n");
 }
 
 void smurf_table_write(struct sink *sink, const struct evaluation *evaluation, const struct claim claim[CLAIMS])
