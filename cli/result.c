@@ -44,6 +44,8 @@ static void put_result(FILE *out, const struct result *r)
 {
     fprintf(out, "{\"code\": \"%s\", \"steps\": %zu, \"acc_markov\": ", r->code, r->steps);
     put_number(out, r->markov);
+    fputs(", \"acc_recency\": ", out);
+    put_number(out, r->recency);
     fputs(", \"mean_gap\": ", out);
     put_number(out, r->mean_gap);
     fputs(",\n \"laws\": [", out);
@@ -130,6 +132,7 @@ bool result_read(struct result *out, const char *path)
     if (in) fclose(in);
     const json_t *laws = json_object_get(root, "laws");
     *out = (struct result){.steps = count(root, "steps"), .markov = number(root, "acc_markov")};
+    out->recency = number(root, "acc_recency");
     out->mean_gap = number(root, "mean_gap");
     const char *code = json_string_value(json_object_get(root, "code"));
     snprintf(out->code, sizeof out->code, "%s", code ? code : "");

@@ -30,7 +30,7 @@ double smurf_best_naive(const struct evaluation *evaluation, enum row *row)
 {
     double best = NAN;
     *row = ROWS;
-    for (enum row naive = ROW_MARGINAL; naive <= ROW_RECENT; naive++) {
+    for (enum row naive = ROW_MARGINAL; naive < ROWS; naive++) {
         double crps = evaluation->row[naive].metrics.crps;
         if (!is_measured(evaluation, naive) || !(crps > 0) || crps >= (isnan(best) ? INFINITY : best)) continue;
         best = crps;
