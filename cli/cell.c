@@ -303,7 +303,10 @@ static smurf_status measure_untrained(struct work *w, smurf_error *err)
     add_law(r, "truth", row(e, SMURF_ROW_MODEL));
     add_law(r, "recent", row(e, SMURF_ROW_RECENT));
     add_law(r, "marginal", row(e, SMURF_ROW_MARGINAL));
+    add_law(r, "same hour", row(e, SMURF_ROW_SAME_HOUR));
+    add_law(r, "last 100", row(e, SMURF_ROW_LAST));
     r->markov = smurf_evaluation_markov(e);
+    r->recency = smurf_evaluation_recency(e);
     r->mean_gap = smurf_evaluation_mean_gap(e);
     smurf_evaluation_free(e);
     return SMURF_OK;
@@ -344,7 +347,7 @@ int cell_run(void *context, int threads, struct job_line *line)
     stage(&w, 0, 0, "waiting");
     int wrong = enter(&w);
     if (wrong || cell_load(c)) return wrong;
-    c->result = (struct result){.markov = NAN, .mean_gap = NAN, .code = SMURF_CODE};
+    c->result = (struct result){.markov = NAN, .recency = NAN, .mean_gap = NAN, .code = SMURF_CODE};
     path_of(c, "model.safetensors", w.model);
     path_of(c, "model.resume", w.resume);
     path_of(c, "log.jsonl", w.log_path);

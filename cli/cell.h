@@ -31,19 +31,19 @@ struct bench {
 /* Whether metrics come from draws. */
 bool bench_draws(const struct bench *bench);
 
-/* Result of a cell: one law or two. */
-enum { LAWS_MOST = 2 };
+/* Result of a cell: one law or two, or the naive ones. */
+enum { LAWS_MOST = 4 };
 struct law_result {
-    char name[16]; /* "", "raw", "recalibrated", "drawn", "truth", "recent", "marginal" */
+    char name[16]; /* "", "raw", "recalibrated", "drawn", "truth", "recent", ... */
     smurf_metrics metrics;
 };
 struct result {
     struct law_result law[LAWS_MOST];
     size_t laws;
-    double markov, mean_gap; /* of the naive laws; otherwise NaN */
-    size_t steps;            /* of the sampler; 0: none */
-    struct walk walk;        /* by which they were chosen, if they were */
-    char code[17];           /* digest of the sources that produced it */
+    double markov, recency, mean_gap; /* of the naive laws; otherwise NaN */
+    size_t steps;                     /* of the sampler; 0: none */
+    struct walk walk;                 /* by which they were chosen, if they were */
+    char code[17];                    /* digest of the sources that produced it */
 };
 
 enum cell_kind { CELL_MODEL, CELL_NAIVE, CELL_TRUTH };

@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MODELS_MOST = 32, SEEDS_MOST = 64, REFERENCES = 3 };
+enum { MODELS_MOST = 32, SEEDS_MOST = 64, REFERENCES = 5 };
 
 struct compare_options {
     struct dataset_options data;
@@ -253,6 +253,8 @@ static void tabulate(struct table *t, const struct cells *cells)
     if (naive + 1 < cells->cell + cells->count) add_row(t, naive + 1, 1, "truth");
     add_row(t, naive, 1, "recent");
     add_row(t, naive, 1, "marginal");
+    add_row(t, naive, 1, "same hour");
+    add_row(t, naive, 1, "last 100");
     t->shown.values.row = t->value;
 }
 
@@ -277,8 +279,8 @@ static void show(FILE *out, const struct comparison *c, const char *format)
         show_comparison_text(out, c, isatty(fileno(out)), terminal_utf8());
 }
 
-/* Writes to a temporary file and renames it: an old table stays until the new one is complete. A link stays a link. What
-   is not a regular file, such as /dev/null or a pipe, is written directly. */
+/* Writes to a temporary file and renames it: an old table stays until the new one is complete. A link stays a link.
+   What is not a regular file, such as /dev/null or a pipe, is written directly. */
 static int write_table(const struct comparison *c, const struct compare_options *o)
 {
     if (strcmp(o->output, "-") == 0) {
@@ -336,7 +338,8 @@ static void make_table(struct table *t, const struct cells *cells, const struct 
     c->values.unit = o->mean_gaps ? "mean gaps" : unit;
     c->values.note = comparison_warning(c)[0] ? comparison_warning(c) : NULL;
     c->values.markov = smurf_data_types(b->split.train) > 1 ? naive->markov : NAN;
-    c->values.recent_crps = t->value[c->values.rows - 2].mean.crps;
+    c->values.recency = smurf_data_types(b->split.train) > 1 ? naive->recency : NAN;
+    c->values.recent_crps = recent_crps(naive) / c->per;
 }
 
 static int show_all(const struct cells *cells, const struct compare_options *o, const struct bench *b, const char *data)

@@ -44,6 +44,8 @@ static void put_result(FILE *out, const struct result *r)
 {
     fprintf(out, "{\"code\": \"%s\", \"steps\": %zu, \"acc_markov\": ", r->code, r->steps);
     put_number(out, r->markov);
+    fputs(", \"acc_recency\": ", out);
+    put_number(out, r->recency);
     fputs(", \"mean_gap\": ", out);
     put_number(out, r->mean_gap);
     if (r->walk.looks) fprintf(out, ",\n \"walk_every\": %zu", r->walk.every);
@@ -134,6 +136,7 @@ bool result_read(struct result *out, const char *path)
     if (in) fclose(in);
     const json_t *laws = json_object_get(root, "laws");
     *out = (struct result){.steps = count(root, "steps"), .markov = number(root, "acc_markov")};
+    out->recency = number(root, "acc_recency");
     out->mean_gap = number(root, "mean_gap");
     out->walk.every = count(root, "walk_every");
     out->walk.looks = read_list(root, "walk_cs", out->walk.cs, LOOKS_MOST);

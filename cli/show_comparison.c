@@ -122,6 +122,15 @@ static void put_notes(FILE *out, const struct comparison *c, const char *best, c
     if (comparison_warning(c)[0]) fprintf(out, "%s %s\n", sign, comparison_warning(c));
 }
 
+/* A law of types alone; acc NaN: none. */
+static void text_types_row(FILE *out, const char *what, double acc, const int *width, int name)
+{
+    if (!isfinite(acc)) return;
+    fprintf(out, "%-*s", name, what);
+    for (int k = 0; k < 4; k++) fprintf(out, "  %*s ", width[k], "");
+    fprintf(out, "  %*.2f\n", width[4], acc);
+}
+
 void show_comparison_text(FILE *out, const struct comparison *c, bool bold, bool utf8)
 {
     int width[COLUMNS_MOST], name;
@@ -132,11 +141,8 @@ void show_comparison_text(FILE *out, const struct comparison *c, bool bold, bool
         fprintf(out, "  %*s%s", width[k], smurf_comparison_column(k)->head, smurf_comparison_column(k + 1) ? " " : "");
     fputc('\n', out);
     for (size_t r = 0; r < c->values.rows; r++) text_row(out, c, r, width, name, bold, utf8);
-    if (isfinite(c->values.markov)) {
-        fprintf(out, "%-*s", name, "naive: Markov");
-        for (int k = 0; k < 4; k++) fprintf(out, "  %*s ", width[k], "");
-        fprintf(out, "  %*.2f\n", width[4], c->values.markov);
-    }
+    text_types_row(out, "naive: Markov", c->values.markov, width, name);
+    text_types_row(out, "naive: recency", c->values.recency, width, name);
     fputc('\n', out);
     put_notes(out, c, "*", utf8 ? "†" : "+");
 }
@@ -161,6 +167,7 @@ void show_comparison_markdown(FILE *out, const struct comparison *c)
         fputc('\n', out);
     }
     if (isfinite(c->values.markov)) fprintf(out, "| naive: Markov | | | | | %.2f | | | |\n", c->values.markov);
+    if (isfinite(c->values.recency)) fprintf(out, "| naive: recency | | | | | %.2f | | | |\n", c->values.recency);
     fputc('\n', out);
     put_notes(out, c, "**bold**:", "†");
 }
@@ -317,6 +324,8 @@ void show_comparison_json(FILE *out, const struct comparison *c)
             bench_draws(c->bench) ? c->bench->draws : 0, c->bench->undenoised ? "false" : "true",
             c->bench->paper_protocol ? "true" : "false");
     put_number(out, c->values.markov);
+    fputs(", \"acc_recency\": ", out);
+    put_number(out, c->values.recency);
     fputs(",\n \"levels\": [", out);
     for (int k = 0; k < SMURF_LEVELS; k++) fprintf(out, "%s%.2f", k ? ", " : "", smurf_levels[k]);
     fputs("],\n \"rows\": [", out);

@@ -19,6 +19,8 @@ static const struct {
     {SMURF_ROW_SAMPLED, "model, drawn", "_sampled"},
     {SMURF_ROW_RECENT, "naive: recent", "_recent"},
     {SMURF_ROW_MARGINAL, "naive: marginal", "_marginal"},
+    {SMURF_ROW_SAME_HOUR, "naive: same hour", "_same_hour"},
+    {SMURF_ROW_LAST, "naive: last 100", "_last"},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -131,6 +133,17 @@ static void text_coverage(FILE *out, const smurf_coverage *c, const char *unit)
     fputs("; in brackets with ties at random\n", out);
 }
 
+/* "CRPS 2.1% below naive: recent (90% interval 0.9 to 3.3)" */
+static void text_advantage(FILE *out, const smurf_evaluation *e)
+{
+    smurf_advantage a;
+    if (!smurf_evaluation_advantage(e, &a) || !isfinite(a.value)) return;
+    bool above = a.value < 0;
+    fprintf(out, "\nCRPS %.1f%% %s naive: %s", fabs(a.value), above ? "above" : "below", a.name);
+    if (isfinite(a.low))
+        fprintf(out, " (90%% interval %.1f to %.1f)", above ? -a.high : a.low, above ? -a.low : a.high);
+}
+
 /* All lengths in the unit that suits the CRPS, so that they can be compared. */
 static struct shown in_one_unit(const smurf_evaluation *e, const struct shown *given)
 {
@@ -151,6 +164,9 @@ void show_metrics(FILE *out, const smurf_evaluation *e, const struct shown *give
     for (size_t i = 0; i < ROWS; i++) text_row(out, e, s, i);
     if (isfinite(smurf_evaluation_markov(e)))
         fprintf(out, "%-16s %55s %6.2f\n", "naive: Markov", "", smurf_evaluation_markov(e));
+    if (isfinite(smurf_evaluation_recency(e)))
+        fprintf(out, "%-16s %55s %6.2f\n", "naive: recency", "", smurf_evaluation_recency(e));
+    text_advantage(out, e);
     fprintf(out, "\nnoise floor of CS: %.2f%%; ", m->cs_floor);
     text_coverage(out, smurf_evaluation_coverage(e, SMURF_ROW_MODEL), given->unit);
     if (!row_of(e, SMURF_ROW_RECENT)) fputs("no naive laws: they need train data (--train FILE)\n", out);
@@ -200,6 +216,20 @@ static void json_intervals(FILE *out, const smurf_evaluation *e, const struct sh
     fputc('}', out);
 }
 
+/* The gain in CRPS over the best naive row, in %, with its 90% interval. */
+static void json_advantage(FILE *out, const smurf_evaluation *e)
+{
+    smurf_advantage a;
+    if (!smurf_evaluation_advantage(e, &a) || !isfinite(a.value)) return;
+    fprintf(out, ",\n \"best_naive\": {\"law\": \"%s\", \"gain\": ", a.name);
+    put_number(out, a.value);
+    fputs(", \"low\": ", out);
+    put_number(out, a.low);
+    fputs(", \"high\": ", out);
+    put_number(out, a.high);
+    fputc('}', out);
+}
+
 static void json_mean_gaps(FILE *out, const smurf_evaluation *e)
 {
     double mean = smurf_evaluation_mean_gap(e);
@@ -234,6 +264,8 @@ void show_metrics_json(FILE *out, const smurf_evaluation *e, const struct shown 
     put_member(out, "skill_recent", "", skill(e, m, SMURF_ROW_RECENT));
     put_member(out, "skill_marginal", "", skill(e, m, SMURF_ROW_MARGINAL));
     put_member(out, "acc_markov", "", smurf_evaluation_markov(e));
+    put_member(out, "acc_recency", "", smurf_evaluation_recency(e));
+    json_advantage(out, e);
     put_list(out, "levels", smurf_levels, SMURF_LEVELS, 1);
     put_list(out, "coverage", m->coverage, SMURF_LEVELS, 1);
     put_list(out, "interval_length", m->interval_length, SMURF_LEVELS, s->per);

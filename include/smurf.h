@@ -605,11 +605,13 @@ SMURF_API smurf_status smurf_score(const smurf_model *model, const smurf_data *d
                                    smurf_scored_fn *scored, void *context, smurf_error *err);
 
 typedef enum smurf_row {
-    SMURF_ROW_MODEL,    /* the model, recalibrated where it has a map */
-    SMURF_ROW_RAW,      /* the model before recalibration */
-    SMURF_ROW_SAMPLED,  /* by draws */
-    SMURF_ROW_MARGINAL, /* naive: quantiles of the train gaps */
-    SMURF_ROW_RECENT,   /* naive: the same by the mean of the last 8 gaps */
+    SMURF_ROW_MODEL,     /* the model, recalibrated where it has a map */
+    SMURF_ROW_RAW,       /* the model before recalibration */
+    SMURF_ROW_SAMPLED,   /* by draws */
+    SMURF_ROW_MARGINAL,  /* naive: quantiles of the train gaps */
+    SMURF_ROW_RECENT,    /* naive: the same by the mean of the last 8 gaps */
+    SMURF_ROW_SAME_HOUR, /* naive: the last 100 gaps that began in the same hour of the day; where times are dates */
+    SMURF_ROW_LAST,      /* naive: the last 100 gaps; where times are dates */
 } smurf_row;
 /* NULL if the row was not measured. low and high, unless NULL, receive the ends of 90% bootstrap intervals. */
 SMURF_API const smurf_metrics *smurf_evaluation_row(const smurf_evaluation *evaluation, smurf_row row,
@@ -627,6 +629,18 @@ typedef struct smurf_coverage {
 SMURF_API const smurf_coverage *smurf_evaluation_coverage(const smurf_evaluation *evaluation, smurf_row row);
 /* Accuracy in percent of predicting the most frequent successor of the last type; NaN without train. */
 SMURF_API double smurf_evaluation_markov(const smurf_evaluation *evaluation);
+/* The same for the type that is most probable by how recently each occurred. */
+SMURF_API double smurf_evaluation_recency(const smurf_evaluation *evaluation);
+/* How much lower the model's CRPS is than that of the best naive row, in % of the latter (negative: higher). Fixed. */
+typedef struct smurf_advantage {
+    smurf_row row;    /* the naive row with the lowest CRPS */
+    const char *name; /* "recent", "same hour", ...; belongs to the evaluation */
+    double value;
+    double low, high; /* its 90% interval, by a paired bootstrap over sequences, or over blocks of time where there are
+                         few; NaN with too few gaps */
+} smurf_advantage;
+/* Returns 0, and NaN values, without naive rows. */
+SMURF_API int smurf_evaluation_advantage(const smurf_evaluation *evaluation, smurf_advantage *out);
 /* Mean gap of train in the data's unit; NaN without train. */
 SMURF_API double smurf_evaluation_mean_gap(const smurf_evaluation *evaluation);
 /* Writes a page with figures and the table. figures: a directory that also receives each figure as SVG and PNG; NULL:

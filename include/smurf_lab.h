@@ -266,6 +266,7 @@ typedef struct smurf_comparison {
     double markov;      /* types right by the last type, in %; NaN unknown */
     const smurf_compared *row;
     size_t rows;
+    double recency; /* types right by how recently each occurred, in %; NaN unknown */
 } smurf_comparison;
 
 /* The columns of the table of a paper. The last, skill, is not in smurf_metrics. NULL past the last. */

@@ -414,6 +414,9 @@ static void thread_count(void **state)
     struct evaluation_plan plan = plan_for(data);
     plan.marginal = &marginal;
     plan.recent = &recent;
+    struct predictor same_hour = smurf_naive_same_hour(naive), last = smurf_naive_last(naive);
+    plan.same_hour = &same_hour;
+    plan.last = &last;
     plan.has_map = true;
     plan.spread = true;
     plan.draws = 10;
@@ -438,6 +441,7 @@ static void thread_count(void **state)
         assert_same(&a->high, &b->high, sizeof a->high, "the bootstrap");
     }
     assert_same(e[0].example, e[1].example, sizeof e->example, "an example");
+    assert_same(&e[0].advantage, &e[1].advantage, sizeof e->advantage, "the advantage");
     for (int i = 0; i < 2; i++) smurf_evaluation_release(&e[i]);
     smurf_naive_free(naive);
     smurf_data_free(data);

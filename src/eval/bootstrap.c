@@ -119,3 +119,63 @@ smurf_status smurf_bootstrap_row(struct row_values *row, const struct evaluation
     if (stopped) return smurf_stop_fail(stop, err);
     return ok ? SMURF_OK : smurf_fail_memory(err);
 }
+
+/* ---- Against the best naive row ------------------------------------------------------------------ */
+
+enum { PAIRED_RESAMPLES = 1000, GROUPS_MOST = 1000, SEQUENCES_FEW = 20, BLOCKS_MOST = 100, BLOCK_LEAST = 10 };
+
+static enum row best_naive(const struct evaluation *e)
+{
+    enum row best = ROWS;
+    for (enum row r = ROW_MARGINAL; r < ROWS; r++) {
+        double crps = e->row[r].metrics.crps;
+        if (e->row[r].name && crps > 0 && (best == ROWS || crps < e->row[best].metrics.crps)) best = r;
+    }
+    return best;
+}
+
+/* Sums of the CRPS of the model and of the naive row over each unit. Returns the number of units. */
+static size_t pair_units(double (*pair)[2], const struct evaluation *e, const double *naive)
+{
+    size_t sequences = count_sequences(e), blocks = e->n / BLOCK_LEAST < BLOCKS_MOST ? e->n / BLOCK_LEAST : BLOCKS_MOST;
+    size_t groups = sequences < GROUPS_MOST ? sequences : GROUPS_MOST, done = 0;
+    bool by_sequence = sequences >= SEQUENCES_FEW;
+    for (size_t i = 0; i < e->n; i++) {
+        done += i > 0 && e->sequence[i] != e->sequence[i - 1];
+        size_t unit = by_sequence ? done * groups / sequences : i * blocks / e->n;
+        pair[unit][0] += e->row[ROW_MODEL].crps[i];
+        pair[unit][1] += naive[i];
+    }
+    return by_sequence ? groups : blocks;
+}
+
+smurf_status smurf_bootstrap_advantage(struct advantage *out, const struct evaluation *e, uint64_t seed,
+                                       smurf_error *err)
+{
+    enum row best = best_naive(e);
+    const double *model = e->row[ROW_MODEL].crps, *naive = best < ROWS ? e->row[best].crps : NULL;
+    *out = (struct advantage){best, NAN, NAN, NAN};
+    if (!e->row[ROW_MODEL].name || !model || !naive) return SMURF_OK;
+    out->value = 100 * (1 - e->row[ROW_MODEL].metrics.crps / e->row[best].metrics.crps);
+    double(*pair)[2] = calloc(GROUPS_MOST, sizeof *pair), *each = malloc(PAIRED_RESAMPLES * sizeof *each);
+    size_t units = pair && each ? pair_units(pair, e, naive) : 0;
+    for (size_t b = 0; b < PAIRED_RESAMPLES && units > 1; b++) {
+        double sum[2] = {0};
+        struct random random;
+        smurf_random_init(&random, seed, measure_stream(STREAM_BOOTSTRAP, b));
+        for (size_t u = 0; u < units; u++) {
+            const double *add = pair[smurf_random_below(&random, units)];
+            sum[0] += add[0], sum[1] += add[1];
+        }
+        each[b] = 100 * (1 - sum[0] / sum[1]);
+    }
+    if (units > 1) {
+        smurf_sort(each, PAIRED_RESAMPLES);
+        out->low = between(each, PAIRED_RESAMPLES, 0.05);
+        out->high = between(each, PAIRED_RESAMPLES, 0.95);
+    }
+    bool ok = pair && each;
+    free(pair);
+    free(each);
+    return ok ? SMURF_OK : smurf_fail_memory(err);
+}

@@ -14,4 +14,9 @@
 smurf_status smurf_bootstrap_row(struct row_values *row, const struct evaluation *evaluation, size_t resamplings,
                                  size_t n_dev, uint64_t seed, int threads, struct stop *stop, smurf_error *err);
 
+/* Compares ROW_MODEL with the best naive row. Units are sequences, in at most 1,000 groups of neighbours; with fewer
+   than 20 sequences, equal blocks of time: at most 100, of 10 gaps or more. */
+smurf_status smurf_bootstrap_advantage(struct advantage *out, const struct evaluation *evaluation, uint64_t seed,
+                                       smurf_error *err);
+
 #endif

@@ -62,9 +62,12 @@ static bool row_add_types(struct row_values *row, size_t n)
 /* Allocates the arrays of the rows to be measured. */
 static bool rows_init(struct evaluation *e, const struct evaluation_plan *plan)
 {
-    static const char *const usual[ROWS] = {"smurf", "smurf, raw", "smurf, draws", "marginal", "recent"};
+    static const char *const usual[ROWS] = {"smurf",  "smurf, raw", "smurf, draws", "marginal",
+                                            "recent", "same hour",  "last 100"};
     const struct predictor_class *model = plan->model.class;
-    const bool wanted[ROWS] = {model, model && plan->has_map, model && plan->draws > 0, plan->marginal, plan->recent};
+    const bool wanted[ROWS] = {model,          model && plan->has_map, model && plan->draws > 0,
+                               plan->marginal, plan->recent,           plan->same_hour,
+                               plan->last};
     bool types = model && model->types && plan->model.types > 0, ok = true;
     for (int r = 0; r < ROWS && ok; r++) {
         struct row_values *row = &e->row[r];
@@ -102,6 +105,7 @@ void smurf_evaluation_release(struct evaluation *e)
     free(e->sequence);
     free(e->markov_right);
     free(e->began);
+    free(e->recency_right);
     smurf_arena_release(&e->text);
     *e = (struct evaluation){0};
 }
@@ -142,6 +146,7 @@ static smurf_status begin(struct evaluation *e, const struct evaluation_plan *pl
                              .mean_gap = plan->mean_gap,
                              .tick = plan->tick,
                              .acc_markov = NAN,
+                             .acc_recency = NAN,
                              .bootstrap = plan->bootstrap,
                              .n_dev = plan->has_map ? plan->n_dev : 0};
     for (int r = 0; r < ROWS; r++) {
@@ -157,6 +162,7 @@ static smurf_status begin(struct evaluation *e, const struct evaluation_plan *pl
     e->type = room(e->n, sizeof *e->type, &ok);
     e->sequence = room(e->n, sizeof *e->sequence, &ok);
     if (plan->markov) e->markov_right = room(e->n, sizeof *e->markov_right, &ok);
+    if (plan->recency) e->recency_right = room(e->n, sizeof *e->recency_right, &ok);
     ok = copy_names(e, test) && ok;
     if (ok) return SMURF_OK;
     smurf_evaluation_release(e);
@@ -212,7 +218,7 @@ static void run_out(struct job *job)
 static void measure_piece(struct job *job, struct measurer *m, const struct piece *piece)
 {
     const smurf_sequence *s = &job->plan->test->sequence[piece->sequence];
-    smurf_measurer_read(m, s);
+    if (m->sequence != s) smurf_measurer_read(m, s);
     size_t unreported = 0;
     for (size_t event = piece->from; event < piece->to; event++) {
         if (stopped(job)) return;
@@ -295,6 +301,20 @@ static smurf_status measure(struct evaluation *e, const struct evaluation_plan *
 
 /* ---- Summary ------------------------------------------------------------------------------------- */
 
+/* In %; NaN without values. */
+static double accuracy(const struct evaluation *e, const double *right)
+{
+    struct sum sum = {0};
+    size_t typed = 0;
+    if (!right) return NAN;
+    for (size_t i = 0; i < e->n; i++) {
+        if (!evaluation_is_typed(e, i)) continue;
+        smurf_sum_add(&sum, right[i]);
+        typed++;
+    }
+    return 100 * smurf_sum_value(&sum) / (double)typed;
+}
+
 static smurf_status summarise(struct evaluation *e, const struct evaluation_plan *plan, smurf_error *err)
 {
     struct progress progress = {
@@ -312,15 +332,9 @@ static smurf_status summarise(struct evaluation *e, const struct evaluation_plan
             status = smurf_bootstrap_row(row, e, plan->bootstrap, n_dev, plan->seed,
                                          smurf_threads(plan->threads, plan->bootstrap), &stop, err);
     }
-    if (!e->markov_right) return status;
-    struct sum right = {0};
-    size_t typed = 0;
-    for (size_t i = 0; i < e->n; i++) {
-        if (!evaluation_is_typed(e, i)) continue;
-        smurf_sum_add(&right, e->markov_right[i]);
-        typed++;
-    }
-    e->acc_markov = 100 * smurf_sum_value(&right) / (double)typed;
+    if (!status) status = smurf_bootstrap_advantage(&e->advantage, e, plan->seed, err);
+    e->acc_markov = accuracy(e, e->markov_right);
+    e->acc_recency = accuracy(e, e->recency_right);
     return status;
 }
 

@@ -14,6 +14,7 @@
 
 #include "eval/evaluation.h"
 #include "eval/markov.h"
+#include "naive/recency.h"
 
 #include <stdbool.h>
 
@@ -28,16 +29,18 @@ struct evaluation_plan {
     bool has_map;                              /* recalibrated: ROW_RAW is measured too */
     const struct predictor *marginal, *recent; /* naive.h; NULL: not measured */
     const smurf_data *test;
-    const struct markov *markov; /* NULL: none */
-    const char *name[ROWS];      /* of the rows, constant; NULL: the defaults */
-    double tick;                 /* of the clock; 0: none */
-    double mean_gap;             /* of train; NaN unknown */
-    uint32_t known;              /* types from this number on are unknown and not scored; 0: all are known */
-    size_t n_dev;                /* gaps the model was recalibrated on; 0: not recalibrated */
-    bool spread;                 /* measure the model's sharpness: costs as much as the CRPS */
-    bool brief;                  /* neither CRPS nor quantiles, which cost most */
-    size_t draws;                /* per gap, for ROW_SAMPLED; 0: not measured */
-    evaluation_draw *draw;       /* NULL: from the model's own distribution */
+    const struct predictor *same_hour, *last; /* likewise */
+    const struct markov *markov;              /* NULL: none */
+    const struct recency *recency;            /* likewise */
+    const char *name[ROWS];                   /* of the rows, constant; NULL: the defaults */
+    double tick;                              /* of the clock; 0: none */
+    double mean_gap;                          /* of train; NaN unknown */
+    uint32_t known;        /* types from this number on are unknown and not scored; 0: all are known */
+    size_t n_dev;          /* gaps the model was recalibrated on; 0: not recalibrated */
+    bool spread;           /* measure the model's sharpness: costs as much as the CRPS */
+    bool brief;            /* neither CRPS nor quantiles, which cost most */
+    size_t draws;          /* per gap, for ROW_SAMPLED; 0: not measured */
+    evaluation_draw *draw; /* NULL: from the model's own distribution */
     void *draw_context;
     size_t examples;  /* at most EXAMPLES_MOST */
     size_t bootstrap; /* resamplings; 0: no intervals */

@@ -12,11 +12,13 @@
 
 /* The rows of the table. */
 enum row {
-    ROW_MODEL,    /* the model, recalibrated if it has a map */
-    ROW_RAW,      /* the model before recalibration; measured only if it is recalibrated */
-    ROW_SAMPLED,  /* by draws of a sampler, as the paper defines the metrics; only if draws are requested */
-    ROW_MARGINAL, /* naive: quantiles of the train gaps */
-    ROW_RECENT,   /* naive: the same, given the mean of the last 8 gaps */
+    ROW_MODEL,     /* the model, recalibrated if it has a map */
+    ROW_RAW,       /* the model before recalibration; measured only if it is recalibrated */
+    ROW_SAMPLED,   /* by draws of a sampler, as the paper defines the metrics; only if draws are requested */
+    ROW_MARGINAL,  /* naive: quantiles of the train gaps */
+    ROW_RECENT,    /* naive: the same, given the mean of the last 8 gaps */
+    ROW_SAME_HOUR, /* naive: the last 100 gaps that began in the same hour of the day; times are dates */
+    ROW_LAST,      /* naive: the last 100 gaps; times are dates */
     ROWS,
 };
 
@@ -52,6 +54,13 @@ struct example {
     double share[EXAMPLE_TYPES];
 };
 
+/* How much lower the CRPS of ROW_MODEL is than that of the best naive row, in % of the latter, with the ends of its 90%
+   interval: a paired bootstrap over sequences, or over blocks of time if there are few. NaN: not known. */
+struct advantage {
+    enum row row; /* the naive row with the lowest CRPS; ROWS: none */
+    double value, low, high;
+};
+
 struct evaluation {
     size_t n, sequences;
     uint32_t types;
@@ -66,6 +75,9 @@ struct evaluation {
     struct row_values row[ROWS];
     double acc_markov;    /* accuracy of the most frequent successor of the last type, in %; NaN without train */
     double *markov_right; /* (n) 0 or 1; NULL without train */
+    double acc_recency;   /* the same for the most probable type by recency (naive/recency.h) */
+    double *recency_right;
+    struct advantage advantage; /* over the best naive row */
     size_t examples;
     struct example example[EXAMPLES_MOST];
     size_t bootstrap;         /* resamples */

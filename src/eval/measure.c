@@ -32,6 +32,16 @@ static const double weight[NODES] = {
     0.076376693565362891,  0.074586493236301829, 0.071048054659190937, 0.065844319224588263, 0.059097265980759123,
     0.050965059908620131,  0.041638370788352336, 0.031336024167054721, 0.020300714900193109, 0.0088070035695766366};
 
+/* The predictor of a naive row; NULL: not measured. */
+static const struct predictor *naive_of(const struct evaluation_plan *plan, enum row row)
+{
+    const struct predictor *const naive[ROWS] = {[ROW_MARGINAL] = plan->marginal,
+                                                 [ROW_RECENT] = plan->recent,
+                                                 [ROW_SAME_HOUR] = plan->same_hour,
+                                                 [ROW_LAST] = plan->last};
+    return naive[row];
+}
+
 /* ---- Allocation ---------------------------------------------------------------------------------- */
 
 bool smurf_measurer_init(struct measurer *m, const struct evaluation_plan *plan, size_t longest, struct stop *stop)
@@ -41,9 +51,14 @@ bool smurf_measurer_init(struct measurer *m, const struct evaluation_plan *plan,
     bool ok = true;
     *m = (struct measurer){.plan = plan};
     if (model->class) ok = (m->model = model->class->workspace_new(model->self, longest, stop));
-    if (plan->marginal)
-        ok = (m->marginal = plan->marginal->class->workspace_new(plan->marginal->self, longest, stop)) && ok;
-    if (plan->recent) ok = (m->recent = plan->recent->class->workspace_new(plan->recent->self, longest, stop)) && ok;
+    for (enum row r = ROW_MARGINAL; r < ROWS; r++) {
+        const struct predictor *naive = naive_of(plan, r);
+        if (naive) ok = (m->naive[r] = naive->class->workspace_new(naive->self, longest, stop)) && ok;
+    }
+    if (plan->recency) {
+        ok = smurf_recent_types_init(&m->recent_types, plan->recency->types) && ok;
+        ok = (m->recency = malloc(plan->recency->types * sizeof *m->recency)) && ok;
+    }
     if (plan->draws) ok = (m->drawn = malloc(plan->draws * sizeof *m->drawn)) && ok;
     if (types == 0) return ok;
     m->types = malloc(GAPS_AT_ONCE * types * sizeof *m->types);
@@ -56,8 +71,10 @@ void smurf_measurer_release(struct measurer *m)
 {
     const struct evaluation_plan *plan = m->plan;
     if (m->model) plan->model.class->workspace_free(m->model);
-    if (m->marginal) plan->marginal->class->workspace_free(m->marginal);
-    if (m->recent) plan->recent->class->workspace_free(m->recent);
+    for (enum row r = ROW_MARGINAL; r < ROWS; r++)
+        if (m->naive[r]) naive_of(plan, r)->class->workspace_free(m->naive[r]);
+    smurf_recent_types_release(&m->recent_types);
+    free(m->recency);
     free(m->types);
     free(m->share);
     free(m->count);
@@ -69,8 +86,10 @@ void smurf_measurer_read(struct measurer *m, const smurf_sequence *sequence)
     const struct evaluation_plan *plan = m->plan;
     m->sequence = sequence;
     if (m->model) plan->model.class->read(plan->model.self, m->model, sequence);
-    if (m->marginal) plan->marginal->class->read(plan->marginal->self, m->marginal, sequence);
-    if (m->recent) plan->recent->class->read(plan->recent->self, m->recent, sequence);
+    for (enum row r = ROW_MARGINAL; r < ROWS; r++)
+        if (m->naive[r]) naive_of(plan, r)->class->read(naive_of(plan, r)->self, m->naive[r], sequence);
+    m->recent_types.n = 0;
+    m->listed = 0;
 }
 
 /* ---- Time ---------------------------------------------------------------------------------------- */
@@ -247,6 +266,15 @@ static void measure_model(struct measurer *m, const struct evaluation *e, size_t
     measure_times(m, &e->row[ROW_RAW], &dist, i, gap, smurf_naive_spread(&dist));
 }
 
+/* The most probable type by recency, before event `event`. Asking in order is fastest. */
+static uint32_t recency_top(struct measurer *m, size_t event)
+{
+    if (m->listed > event) m->recent_types.n = 0, m->listed = 0;
+    for (; m->listed < event; m->listed++) smurf_recent_types_push(&m->recent_types, m->sequence->type[m->listed]);
+    smurf_recency_shares(m->plan->recency, &m->recent_types, m->recency);
+    return largest(m->recency, m->plan->recency->types);
+}
+
 void smurf_measurer_gap(struct measurer *m, const struct evaluation *e, size_t i, size_t event)
 {
     const struct evaluation_plan *plan = m->plan;
@@ -254,9 +282,10 @@ void smurf_measurer_gap(struct measurer *m, const struct evaluation *e, size_t i
     e->gap[i] = gap;
     e->type[i] = m->sequence->type[event];
     if (m->model) measure_model(m, e, i, event, gap);
-    if (m->marginal) measure_naive(m, &e->row[ROW_MARGINAL], plan->marginal, m->marginal, i, event - 1, gap);
-    if (m->recent) measure_naive(m, &e->row[ROW_RECENT], plan->recent, m->recent, i, event - 1, gap);
+    for (enum row r = ROW_MARGINAL; r < ROWS; r++)
+        if (m->naive[r]) measure_naive(m, &e->row[r], naive_of(plan, r), m->naive[r], i, event - 1, gap);
     if (plan->markov) e->markov_right[i] = smurf_markov_next(plan->markov, m->sequence->type[event - 1]) == e->type[i];
+    if (m->recency) e->recency_right[i] = recency_top(m, event) == e->type[i];
 }
 
 /* ---- An example ---------------------------------------------------------------------------------- */

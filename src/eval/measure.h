@@ -15,8 +15,12 @@ static inline uint64_t measure_stream(enum measure_stream purpose, size_t index)
 
 struct measurer {
     const struct evaluation_plan *plan;
-    void *model, *marginal, *recent; /* workspaces; NULL: not measured */
-    const smurf_sequence *sequence;  /* the sequence read last */
+    void *model;                      /* workspaces; NULL: not measured */
+    void *naive[ROWS];                /* of naive rows */
+    struct recent_types recent_types; /* of events before `listed` */
+    size_t listed;
+    double *recency;                /* (types) probabilities; NULL: not measured */
+    const smurf_sequence *sequence; /* the sequence read last */
     double *types; /* (simultaneous gaps x types) probabilities, and (types) their mean; NULL: no types */
     double *share;
     uint32_t *count; /* (types) */

@@ -11,8 +11,10 @@
 #include "base/sort.h"
 #include "data/data.h"
 #include "data/sum.h"
+#include "data/time_zone.h"
 #include "eval/metrics.h"
 #include "law/wrap.h"
+#include "naive/past.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,6 +41,10 @@ struct naive {
     double edge[BINS]; /* (bins-1): a bin reaches from one edge up to the next */
     struct bin bin[BINS];
     struct bin first; /* gaps with no previous gap */
+    bool dated;       /* times are dates */
+    struct time_zone *zone;
+    size_t wide; /* gaps of train, at even steps of their order */
+    double wide_gap[PAST_LAW];
 };
 
 /* ---- Bins ---------------------------------------------------------------------------------------- */
@@ -241,6 +247,8 @@ static smurf_status fit(struct naive *naive, const smurf_data *train, size_t n, 
         memcpy(naive->x, gap, n * sizeof *gap);
         make_bin(&naive->marginal, naive->x, naive->sum, n);
         fill_bins(naive, gap, mean, n);
+        naive->wide = n < PAST_LAW ? n : PAST_LAW;
+        for (size_t i = 0; i < naive->wide; i++) naive->wide_gap[i] = naive->x[(2 * i + 1) * n / (2 * naive->wide)];
     } else {
         status = smurf_fail_memory(err);
     }
@@ -259,6 +267,9 @@ smurf_status smurf_naive_new(struct naive **out, const smurf_data *train, smurf_
     struct naive *naive = calloc(1, sizeof *naive);
     if (!naive) return smurf_fail_memory(err);
     smurf_status status = fit(naive, train, n, err);
+    naive->dated = train->calendar;
+    if (!status && train->calendar && train->reading.timezone)
+        status = smurf_time_zone_open(&naive->zone, train->reading.timezone, err);
     if (status) {
         smurf_naive_free(naive);
         return status;
@@ -272,6 +283,7 @@ void smurf_naive_free(struct naive *naive)
     if (!naive) return;
     free(naive->x);
     free(naive->sum);
+    smurf_time_zone_free(naive->zone);
     free(naive);
 }
 
@@ -323,4 +335,89 @@ struct predictor smurf_naive_marginal(const struct naive *naive)
 struct predictor smurf_naive_recent(const struct naive *naive)
 {
     return (struct predictor){&recent_class, naive, 0};
+}
+
+/* ---- Laws that follow the sequence --------------------------------------------------------------- */
+
+struct past_workspace {
+    const smurf_sequence *sequence;
+    struct past past; /* of the events before `read` */
+    size_t read;
+    double x[PAST_LAW], sum[PAST_LAW + 1];
+    struct bin bin;
+};
+
+static void *past_new(const void *self, size_t events, struct stop *stop)
+{
+    (void)events, (void)stop;
+    const struct naive *naive = self;
+    struct past_workspace *w = calloc(1, sizeof *w);
+    if (w) smurf_past_init(&w->past, naive->dated, naive->zone);
+    return w;
+}
+
+static void past_free(void *workspace)
+{
+    struct past_workspace *w = workspace;
+    if (w) smurf_past_release(&w->past);
+    free(w);
+}
+
+static void past_read(const void *self, void *workspace, const smurf_sequence *sequence)
+{
+    (void)self;
+    struct past_workspace *w = workspace;
+    w->sequence = sequence;
+    w->read = 0;
+    smurf_past_clear(&w->past, sequence->origin);
+}
+
+/* No memory for the gaps of an hour: those of all hours are used, and less is known. */
+static const struct past *past_at(struct past_workspace *w, size_t row)
+{
+    if (w->read > row + 1) past_read(NULL, w, w->sequence);
+    for (; w->read <= row; w->read++) smurf_past_push(&w->past, w->sequence->time[w->read]);
+    return &w->past;
+}
+
+static struct dist same_hour_dist(const void *self, void *workspace, size_t row, int raw)
+{
+    (void)raw;
+    const struct naive *naive = self;
+    struct past_workspace *w = workspace;
+    size_t n = smurf_past_same_hour(past_at(w, row), naive->wide_gap, naive->wide, w->x);
+    make_bin(&w->bin, w->x, w->sum, n);
+    return (struct dist){&bin_class, &w->bin};
+}
+
+static struct dist last_dist(const void *self, void *workspace, size_t row, int raw)
+{
+    (void)raw;
+    const struct naive *naive = self;
+    struct past_workspace *w = workspace;
+    size_t n = smurf_past_last(past_at(w, row), naive->wide_gap, naive->wide, w->x);
+    make_bin(&w->bin, w->x, w->sum, n);
+    return (struct dist){&bin_class, &w->bin};
+}
+
+static const struct predictor_class same_hour_class = {
+    "same hour", past_new, past_free, past_read, same_hour_dist, NULL, NULL, NULL,
+};
+static const struct predictor_class last_class = {
+    "last 100", past_new, past_free, past_read, last_dist, NULL, NULL, NULL,
+};
+
+bool smurf_naive_is_dated(const struct naive *naive)
+{
+    return naive->dated;
+}
+
+struct predictor smurf_naive_same_hour(const struct naive *naive)
+{
+    return (struct predictor){&same_hour_class, naive, 0};
+}
+
+struct predictor smurf_naive_last(const struct naive *naive)
+{
+    return (struct predictor){&last_class, naive, 0};
 }

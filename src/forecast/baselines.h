@@ -9,8 +9,10 @@
 
 struct baselines {
     struct naive *naive;
-    struct predictor marginal, recent;
+    struct predictor marginal, recent, same_hour, last;
+    bool dated; /* the last two apply */
     struct markov markov;
+    struct recency recency;
     double mean_gap; /* NaN without train */
 };
 

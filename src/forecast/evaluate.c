@@ -52,7 +52,10 @@ smurf_status smurf_evaluate_plan(smurf_evaluation **out, struct evaluation_plan 
     smurf_status status = e ? smurf_baselines_init(&base, train, err) : smurf_fail_memory(err);
     plan->marginal = train ? &base.marginal : NULL;
     plan->recent = train ? &base.recent : NULL;
+    plan->same_hour = train && base.dated ? &base.same_hour : NULL;
+    plan->last = train && base.dated ? &base.last : NULL;
     plan->markov = train ? &base.markov : NULL;
+    plan->recency = train ? &base.recency : NULL;
     plan->mean_gap = base.mean_gap;
     plan->spread = !c->fast;
     plan->examples = c->examples < EXAMPLES_MOST ? c->examples : EXAMPLES_MOST;
@@ -100,6 +103,21 @@ const smurf_coverage *smurf_evaluation_coverage(const smurf_evaluation *evaluati
 double smurf_evaluation_markov(const smurf_evaluation *evaluation)
 {
     return evaluation->values.acc_markov;
+}
+
+double smurf_evaluation_recency(const smurf_evaluation *evaluation)
+{
+    return evaluation->values.acc_recency;
+}
+
+int smurf_evaluation_advantage(const smurf_evaluation *evaluation, smurf_advantage *out)
+{
+    const struct advantage *a = &evaluation->values.advantage;
+    *out = (smurf_advantage){.value = a->value, .low = a->low, .high = a->high};
+    if (a->row == ROWS) return 0;
+    out->row = (smurf_row)a->row;
+    out->name = evaluation->values.row[a->row].name;
+    return 1;
 }
 
 double smurf_evaluation_mean_gap(const smurf_evaluation *evaluation)

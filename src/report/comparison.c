@@ -169,6 +169,9 @@ static void write_notes(struct sink *sink, const smurf_comparison *c)
     if (isfinite(c->markov))
         smurf_words_add(&notes, "The most frequent successor of the last type is correct for %s%% of events. ",
                         smurf_fixed(c->markov, 2).text);
+    if (c->size > offsetof(smurf_comparison, recency) && isfinite(c->recency))
+        smurf_words_add(&notes, "The most probable type by how recently each occurred is correct for %s%%. ",
+                        smurf_fixed(c->recency, 2).text);
     smurf_words_add(&notes,
                     "Mean ± standard deviation over seeds. Bold: best. ~: within the larger of the two standard "
                     "deviations of the best. ");

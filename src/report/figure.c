@@ -56,6 +56,8 @@ const struct style smurf_row_style[ROWS] = {
     [ROW_SAMPLED] = {.line = COLOUR_SAMPLED, .width = 1.8, .dash = DASH_SHORT},
     [ROW_MARGINAL] = {.line = COLOUR_MARGINAL, .width = 1.8, .dash = DASH_DOTS},
     [ROW_RECENT] = {.line = COLOUR_RECENT, .width = 1.8, .dash = DASH_SHORT},
+    [ROW_SAME_HOUR] = {.line = COLOUR_RECENT, .width = 1.8, .dash = DASH_DOTS},
+    [ROW_LAST] = {.line = COLOUR_MARGINAL, .width = 1.8, .dash = DASH_SHORT},
 };
 
 size_t smurf_row_keys(struct key key[ROWS], const struct evaluation *evaluation)

@@ -132,14 +132,13 @@ static void write_row(struct sink *sink, const struct evaluation *evaluation, en
     smurf_sink_text(sink, "</tr>\n");
 }
 
-static void write_markov(struct sink *sink, const struct evaluation *evaluation)
+/* A law of types alone; acc NaN: not measured. */
+static void write_types_row(struct sink *sink, const struct evaluation *evaluation, const char *name, double acc)
 {
-    if (!isfinite(evaluation->acc_markov) || evaluation->types < 2) return;
-    smurf_sink_text(sink, "<tr><th scope=\"row\">most frequent successor</th>");
-    for (size_t k = 0; k < COLUMNS; k++) {
-        smurf_markup_between(
-            sink, "<td>", columns[k].metric == METRIC_acc ? smurf_fixed(evaluation->acc_markov, 1).text : "–", "</td>");
-    }
+    if (!isfinite(acc) || evaluation->types < 2) return;
+    smurf_markup_between(sink, "<tr><th scope=\"row\">", name, "</th>");
+    for (size_t k = 0; k < COLUMNS; k++)
+        smurf_markup_between(sink, "<td>", columns[k].metric == METRIC_acc ? smurf_fixed(acc, 1).text : "–", "</td>");
     smurf_sink_text(sink, "</tr>\n");
 }
 
@@ -173,7 +172,8 @@ void smurf_table_write(struct sink *sink, const struct evaluation *evaluation, c
     smurf_sink_text(sink, "<tbody>\n");
     for (enum row row = 0; row < ROWS; row++)
         if (is_measured(evaluation, row)) write_row(sink, evaluation, row, claim);
-    write_markov(sink, evaluation);
+    write_types_row(sink, evaluation, "most frequent successor", evaluation->acc_markov);
+    write_types_row(sink, evaluation, "by recency", evaluation->acc_recency);
     smurf_sink_text(sink, "</tbody></table></div>\n");
     write_notes(sink, evaluation);
 }
