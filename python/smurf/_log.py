@@ -405,10 +405,10 @@ def from_pandas(df, time=None, type=None, sequence=None, *, unit=None, sort=True
     Columns that are not named are found as in files, from their names and content: datetimes are times; `case`, `user`, … are
     sequences; `event`, `type`, `activity`, … are types. "" means none.
     """
-    found = _roles(df, time, type, sequence)
-    for what, column in found.items():
-        if column is not None and column not in df.columns:
+    for what, column in (("time", time), ("type", type), ("sequence", sequence)):
+        if column not in (None, "") and column not in df.columns:
             raise ArgumentError(f"there is no column {column!r} for {what}; the columns are: {', '.join(map(str, df.columns))}")
+    found = _roles(df, time, type, sequence)
     if found["time"] is None:
         raise ArgumentError(f"no column looks like times: say which one, as in time='when'; the columns are: {', '.join(map(str, df.columns))}")
     used = [column for column in found.values() if column is not None]
@@ -426,6 +426,7 @@ def _roles(df, time, type, sequence):
     if all(value is not None for value in given.values()):
         return {role: column or None for role, column in given.items()}
     sample = df.head(2000)
+    sample = sample.dropna(subset=[column for column in df.columns if sample[column].notna().mean() > 0.5])
     keep = []
     c = config("smurf_read_config")
     for role, column in given.items():

@@ -87,19 +87,15 @@ def fit(train, dev=None, *, preset="default", path=None, checkpoint=None, resume
     status = lib.smurf_fit(out, chosen, train._handle, dev._handle if dev is not None else NULL, c, err)
     if shown.bar:
         shown.bar.close()
-    stopped = status == lib.SMURF_ERROR_CANCELLED
-    if caught:
-        raise caught[0]
-    if stopped and out[0] != NULL:
-        if shown.caught and not isinstance(shown.caught, KeyboardInterrupt):
-            raise shown.caught
-        remark("stopped: this is the best model so far, not calibrated" if not callback else "stopped by the callback; not calibrated")
-        return Model(out[0])
-    if shown.caught:
-        raise shown.caught
-    if status:
+    model = Model(out[0]) if out[0] != NULL else None
+    raised = next(iter(caught), shown.caught)
+    if raised and not (model and isinstance(raised, KeyboardInterrupt)):
+        raise raised
+    if status and not model:
         raise error(status, err)
-    return Model(out[0])
+    if status:
+        remark("stopped: this is the best model so far, not calibrated")
+    return model
 
 
 def load(path):
