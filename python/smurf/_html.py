@@ -1,0 +1,10 @@
+"""Small tables for notebooks."""
+
+import html
+
+
+def table(title, rows):
+    """A table of two columns under a title."""
+    body = "".join(f"<tr><th style='text-align:left'>{html.escape(str(name))}</th><td style='text-align:left'>{html.escape(str(value))}</td></tr>"
+                   for name, value in rows)
+    return f"<table><caption style='text-align:left;font-weight:bold'>{html.escape(title)}</caption>{body}</table>"

@@ -1,0 +1,53 @@
+"""Pictures, by matplotlib, which is imported only when one is drawn."""
+
+import numpy as np
+
+
+def _axes(ax, **size):
+    import matplotlib.pyplot as plt
+
+    return ax if ax is not None else plt.subplots(**size)[1]
+
+
+def forecasts(found, ax, most):
+    """Intervals and medians of the time to the next event, the soonest on top."""
+    from smurf._lib import ffi, lib, text
+    from smurf._log import encoded
+
+    df = found.df.sort_values("median").head(most).iloc[::-1]
+    levels = sorted(found._question.levels, reverse=True)
+    size, unit = ffi.new("double *", 1.0), None
+    if len(df):
+        unit = text(lib.smurf_duration_unit(float(df["median"].median()), encoded(found._model.unit), size))
+    ax = _axes(ax, figsize=(8, 1 + 0.28 * max(3, len(df))))
+    y = np.arange(len(df))
+    shades = ["#c6dbef", "#6baed6", "#2171b5"]
+    for k, level in enumerate(levels):
+        low, high = df[f"low{100 * level:g}"] / size[0], df[f"high{100 * level:g}"] / size[0]
+        ax.barh(y, high - low, left=low, height=0.62, color=shades[min(k, 2)], label=f"{100 * level:g}%")
+    ax.plot(df["median"] / size[0], y, "k|", markersize=9, label="median")
+    ax.set_yticks(y, [str(name) for name in df["sequence"]])
+    ax.set_xlabel(f"time to the next event, {unit or found._model.unit or 'in the unit of the log'}")
+    ax.set_ylim(-0.6, len(df) - 0.4)
+    if len(df) and df["median"].min() > 0 and df["median"].max() > 50 * df["median"].min():
+        ax.set_xscale("log")
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 1.12), ncol=len(levels) + 1, frameon=False)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    return ax
+
+
+def coverage(evaluation, ax):
+    """Coverage against level, with the band of chance."""
+    share = evaluation.coverage
+    n = evaluation.df["n"].iloc[0]
+    ax = _axes(ax, figsize=(4.5, 4.5))
+    level = share.index.to_numpy()
+    band = 1.645 * np.sqrt(level * (1 - level) / n)
+    ax.fill_between(level, level - band, level + band, color="#dddddd", label="90% by chance")
+    ax.plot([0, 1], [0, 1], color="#767676", linewidth=0.8)
+    ax.plot(level, share.to_numpy(), "o-", color="#2171b5", markersize=3, label="model")
+    ax.set_xlabel("level of the quantile")
+    ax.set_ylabel("share of gaps below it")
+    ax.legend(frameon=False)
+    return ax
