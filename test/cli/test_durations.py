@@ -175,7 +175,7 @@ class Showing(DurationCase):
         page = self.content("report.html").decode()
         self.assertRegex(page, rf"observed {DURATION}; median {DURATION}")
         self.assertIn("gap (min)", page)
-        self.assertIn("Unit of time: min.", page)
+        self.assertIn(">CRPS (min)<", page)
         self.assertRegex(page, rf"Mean gap of train: {DURATION}\.")
         self.assertRegex(page, rf"The mean length at the 90% level is {DURATION}, compared with {DURATION} for")
 

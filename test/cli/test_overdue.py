@@ -136,11 +136,11 @@ class Overdue(ModelCase):
         run.stderr.close()
 
     def test_stops(self):
-        """While it forecasts a sequence that takes long."""
-        self.write("long.csv", "user,time,type\n" + "".join("u,%d,%s\n" % (i, "ab"[i % 2]) for i in range(400000)))
+        """While it forecasts many sequences."""
+        self.write("long.csv", "user,time,type\n" + "".join("u%d,%d,a\n" % (i // 8, i) for i in range(1600000)))
         run = subprocess.Popen([common.SMURF, "overdue", self.at("words.safetensors"), "long.csv", "--threads", "1"], cwd=self.folder,
                                env=common.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        time.sleep(1)
+        time.sleep(0.5)
         run.send_signal(signal.SIGINT)
         out, err = run.communicate(timeout=common.TIMEOUT)
         self.assertEqual((run.returncode, out), (1, b""))
