@@ -654,7 +654,7 @@ static void unknown_format(void **state)
     config.format = "xml";
     assert_int_equal(smurf_data_read_memory(&data, "a", 1, NULL, &config, &err), SMURF_ERROR_ARGUMENT);
     assert_null(data);
-    assert_non_null(strstr(err.message, "'xml': choose csv, tsv, jsonl, json, rmtpp or pickle"));
+    assert_non_null(strstr(err.message, "'xml': choose csv, tsv, jsonl, json, rmtpp, pickle or packed"));
     assert_int_equal(smurf_split_file(file, sizeof file, 0, "xml", &err), SMURF_ERROR_ARGUMENT);
     assert_int_equal(smurf_split_file(file, sizeof file, 3, NULL, &err), SMURF_ERROR_ARGUMENT);
     assert_null(smurf_format_of_path("a.xml"));

@@ -250,6 +250,72 @@ smurf_status smurf_choice_join(const struct choice *choice, const struct field *
     return SMURF_OK;
 }
 
+/* ---- Sequences --------------------------------------------------------------------------------- */
+
+/* The sample once more, for one column: how often its values come back, and whether time passes in between. */
+struct returns {
+    const struct choice *choice; /* of the time */
+    size_t column;
+    struct names value, time;
+    uint32_t *last; /* (value.count) its last time */
+    size_t room;
+    size_t cells, later; /* cells; those whose value came before, at another time */
+    char *joined;
+    size_t joined_room;
+};
+
+static smurf_status see_return(void *to, const struct field *cell, size_t n, smurf_error *err)
+{
+    struct returns *r = to;
+    struct field time;
+    if (r->column >= n || !cell[r->column].n) return SMURF_OK;
+    smurf_status status = smurf_choice_join(r->choice, cell, n, &r->joined, &r->joined_room, &time, err);
+    if (status || !time.n) return status;
+    uint32_t known = r->value.count, value = smurf_names_intern(&r->value, cell[r->column].text, cell[r->column].n);
+    uint32_t when = smurf_names_intern(&r->time, time.text, time.n);
+    if (value == NAMES_FULL || when == NAMES_FULL || !smurf_grow(&r->last, &r->room, value + 1u, sizeof *r->last))
+        return smurf_fail_memory(err);
+    r->cells++;
+    r->later += value < known && r->last[value] != when;
+    r->last[value] = when;
+    return SMURF_OK;
+}
+
+/* An id that hardly repeats, or only at one time, as the lines of an invoice do, names no sequences. In a part of a
+   file values may come back later. */
+static smurf_status check_sequence(struct choose *c, size_t column)
+{
+    enum { ENOUGH = 50 };
+    struct candidate *candidate = &c->candidate[column];
+    struct returns r = {.choice = c->choice, .column = column};
+    if (candidate->seen->cells < ENOUGH || !r.choice->parts) return SMURF_OK;
+    smurf_status status = c->table->rows->each(c->table->rows->context, see_return, &r, c->err);
+    if (!status && r.time.count > 1) {
+        const struct field *name = candidate->name;
+        bool usual =
+            candidate->header && smurf_column_strength(COLUMN_SEQUENCE, name->text, name->n) >= COLUMN_USUAL_NAME;
+        double least = c->table->partial ? 1.01 : usual ? 1.1 : 1.5;
+        candidate->no_sequence = r.value.count > 1 && (!r.later || (double)r.cells < least * (double)r.value.count);
+    }
+    smurf_names_release(&r.value);
+    smurf_names_release(&r.time);
+    free(r.last);
+    free(r.joined);
+    return status;
+}
+
+static smurf_status find_sequence(struct choose *c)
+{
+    for (;;) {
+        smurf_status status = take_best(c, COLUMN_SEQUENCE);
+        ptrdiff_t column = c->choice->column[COLUMN_SEQUENCE];
+        if (status || !c->candidate || column < 0) return status;
+        status = check_sequence(c, (size_t)column);
+        if (status || !c->candidate[column].no_sequence) return status;
+        c->choice->column[COLUMN_SEQUENCE] = -1;
+    }
+}
+
 /* ---- The format of times ----------------------------------------------------------------------- */
 
 /* The sample once more, for its times only. */
@@ -546,7 +612,7 @@ static smurf_status choose_roles(struct choose *c, bool *as_before)
     if (!status) status = take_earlier(c, as_before);
     if (status || *as_before) return status;
     if (!config->time_column) status = find_time(c);
-    if (!status && !config->sequence_column) status = take_best(c, COLUMN_SEQUENCE);
+    if (!status && !config->sequence_column) status = find_sequence(c);
     if (!status && !config->type_column) status = take_best(c, COLUMN_TYPE);
     return status;
 }

@@ -73,7 +73,7 @@ static int sequence_score(const struct candidate *c)
 {
     const struct sniff_column *seen = c->seen;
     int strength = strength_of(c, COLUMN_SEQUENCE);
-    if (!is_filled(c) || (seen->cells >= FEW && !seen->repeats)) return 0;
+    if (c->no_sequence || !is_filled(c) || (seen->cells >= FEW && !seen->repeats)) return 0;
     if (strength >= COLUMN_USUAL_NAME) return smurf_sniff_distinct(seen) > 1 ? USUAL + strength : ROLE_SURE + strength;
     if (is_date_like(c) || seen->wholes < seen->numbers) return 0;
     if (smurf_sniff_distinct(seen) < 2) /* so far one long sequence */

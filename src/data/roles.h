@@ -13,8 +13,9 @@ struct candidate {
     bool header; /* the name comes from the file */
     const struct sniff_column *seen;
     size_t rows;
-    bool partial;    /* there are more rows than these */
-    double readable; /* share of its cells that are times */
+    bool partial;     /* there are more rows than these */
+    bool no_sequence; /* its values hardly repeat, or only at the same time */
+    double readable;  /* share of its cells that are times */
     struct time_format format;
 };
 

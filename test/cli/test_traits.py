@@ -287,6 +287,17 @@ class Content(Described):
         self.check(table(ROWS, ("when", "Incident Number", "Type", "session"), cells=lambda w, c, a, n: (w, "F" + n[5:], a, n)),
                    "when", None, "Type", sequences=1, says="no sequence column: one log")
 
+    def test_an_id_that_hardly_repeats_is_no_sequence(self):
+        rows = log(6000)
+        for name in "Incident Number", "case":  # 1.04 events each: later by chance, or the lines of one incident
+            self.check(table(rows, ("when", name, "Type"), cells=lambda w, c, a, n: (w, "F%d" % (int(n[5:]) % 5700), a)),
+                       "when", None, "Type", events=6000, sequences=1, says="no sequence column: one log")
+        for lines in 1.5, 4:
+            names = ("when", "invoice no", "Type", "desk")
+            text = table(rows, names, cells=lambda w, c, a, n: (str(rows[int(int(n[5:]) // lines * lines)][0]), "F%d" % (int(n[5:]) // lines), a, c))
+            self.check(text, "when", "desk", "Type", "--sequence", "desk", events=6000)
+            self.check(text, "when", None, "Type", events=6000, sequences=1)
+
     def test_a_single_value_is_no_type(self):
         self.check(table(ROWS, ("when", "case", "status", "step"), cells=lambda w, c, a, n: (w, c, "complete", a)),
                    "when", "case", "step")
