@@ -359,6 +359,24 @@ class Python(unittest.TestCase):
 
     # ---- Threads, processes, memory ----
 
+    def test_what_borrows_a_model_is_freed_before_it(self):
+        import gc
+
+        law, live = self.model.law(self.log, 0), pickle.loads(pickle.dumps(self.model)).live()
+        live.append("a", "2026-03-01T10:00Z", "opened")
+        wanted = live.forecast("a")["median"]
+        mine = pickle.loads(pickle.dumps(self.model)).law(self.log, 0)  # nothing else holds this model
+        self.assertEqual(mine.median, law.median)
+        for _ in range(3):
+            model = pickle.loads(pickle.dumps(self.model))
+            model.mine = model.live()  # a cycle, for the collector
+            model.mine.append("a", "2026-03-01T10:00Z", "opened")
+            model.law_of_mine = model.mine.law("a")
+            self.assertEqual(model.mine.forecast("a")["median"], wanted)
+            del model
+            gc.collect()
+        del live, mine
+
     def test_threads(self):
         wanted, found = self.model.forecast(self.test).df["median"].tolist(), []
         threads = [threading.Thread(target=lambda: found.append(self.model.forecast(self.test, threads=1).df["median"].tolist())) for _ in range(6)]

@@ -1,11 +1,9 @@
 """Forecasts: of many sequences at once, of futures, and live, event by event."""
 
-import weakref
-
 import numpy as np
 
 from smurf._law import Law
-from smurf._lib import NULL, ArgumentError, Progress, call, config, ffi, lib, made
+from smurf._lib import NULL, ArgumentError, Lent, Progress, call, config, ffi, lib, made
 from smurf._log import Log, duration, in_unit, moment
 
 # ---- Many sequences ----
@@ -203,19 +201,15 @@ def overdue(model, log, now, progress):
 
 def new_forecast(model, history=0):
     """A forecast handle, which keeps its model alive."""
-    handle = ffi.gc(made("smurf_forecast", lib.smurf_forecast_new, model._handle, history), lib.smurf_forecast_free)
-    _models[handle] = model
-    return handle
-
-
-_models = weakref.WeakKeyDictionary()
+    return Lent(made("smurf_forecast", lib.smurf_forecast_new, model._handle, history), lib.smurf_forecast_free, model._handle)
 
 
 def history_of(model, log, index, events=None):
     """A forecast that has read the first `events` events of a sequence."""
     handle = new_forecast(model)
     s = lib.smurf_data_sequence(log._handle, index)
-    call(lib.smurf_forecast_read, handle, s, s.length if events is None else events)
+    with handle as pointer:
+        call(lib.smurf_forecast_read, pointer, s, s.length if events is None else events)
     return handle
 
 
@@ -234,7 +228,8 @@ def sample_futures(model, log, *, until, events, paths, seed, threads, sequences
         with Progress(progress) as shown:
             c.progress = shown.callback
             out = ffi.new("smurf_futures **")
-            call(lib.smurf_forecast_futures, history_of(model, log, index), c, out)
+            with history_of(model, log, index) as pointer:
+                call(lib.smurf_forecast_futures, pointer, c, out)
             handle = ffi.gc(out[0], lib.smurf_futures_free)
         _add_paths(columns, handle, names[index], last[index])
     out = {name: np.concatenate(parts) if parts else np.empty(0) for name, parts in columns.items()}
@@ -290,18 +285,21 @@ class Live:
         if handle is None:
             handle = new_forecast(self._model, self._history)
             whole = int(when // 1) if abs(when) >= 2**20 else 0
-            lib.smurf_forecast_clear(handle, whole)
+            with handle as pointer:
+                lib.smurf_forecast_clear(pointer, whole)
             self._of[sequence], self._origin[sequence] = handle, whole
         number = self._number.get(type)
         if number is None:
             number = type if isinstance(type, int) and 0 <= type < len(self._number) else len(self._number)
-        call(lib.smurf_forecast_append, handle, when - self._origin[sequence], number)
+        with handle as pointer:
+            call(lib.smurf_forecast_append, pointer, when - self._origin[sequence], number)
 
     def forecast(self, sequence, *, levels=(0.5, 0.9), within=(), now=None, silence=None, top=3, **asked):
         """The next event of a sequence: a dict with median, mean, intervals, probabilities of types."""
         question = _Question(self._model, levels=levels, within=within, now=now, silence=silence, top=top, **asked)
         handle, out = self._handle(sequence), ffi.new("smurf_answer **")
-        call(lib.smurf_forecast_ask, handle, question.q, out)
+        with handle as pointer:
+            call(lib.smurf_forecast_ask, pointer, question.q, out)
         found = {}
         try:
             _add_answer(found.__setitem__, out[0], question, [sequence], self._model.types)
@@ -344,7 +342,8 @@ class Live:
         out = {}
         for sequence, handle in self._of.items():
             data, size = ffi.new("void **"), ffi.new("size_t *")
-            call(lib.smurf_forecast_save, handle, data, size)
+            with handle as pointer:
+                call(lib.smurf_forecast_save, pointer, data, size)
             out[sequence] = (self._origin[sequence], bytes(ffi.buffer(data[0], size[0])))
             lib.smurf_free(data[0])
         return pickle.dumps((self._history, out))
@@ -357,8 +356,7 @@ class Live:
         history, saved = pickle.loads(data)
         live = cls(model, history)
         for sequence, (origin, state) in saved.items():
-            handle = ffi.gc(made("smurf_forecast", lib.smurf_forecast_restore, model._handle, state, len(state)), lib.smurf_forecast_free)
-            _models[handle] = model
+            handle = Lent(made("smurf_forecast", lib.smurf_forecast_restore, model._handle, state, len(state)), lib.smurf_forecast_free, model._handle)
             live._of[sequence], live._origin[sequence] = handle, origin
         return live
 

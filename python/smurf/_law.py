@@ -9,7 +9,8 @@ def _each(function, handle, values):
     """A function of n numbers of the library, on an array of any shape."""
     x = np.ascontiguousarray(values, dtype=np.float64)
     out = np.empty_like(x)
-    call(function, handle, ffi.from_buffer("double[]", x), ffi.from_buffer("double[]", out, require_writable=True), x.size)
+    with handle as pointer:
+        call(function, pointer, ffi.from_buffer("double[]", x), ffi.from_buffer("double[]", out, require_writable=True), x.size)
     return out if np.ndim(values) else float(out[0])
 
 
@@ -41,7 +42,8 @@ class Law:
     @property
     def mean(self):
         out = ffi.new("double *")
-        call(lib.smurf_forecast_mean, self._forecast, out)
+        with self._forecast as pointer:
+            call(lib.smurf_forecast_mean, pointer, out)
         return out[0]
 
     def interval(self, level=0.9):
@@ -52,7 +54,8 @@ class Law:
     def sample(self, n=1, seed=1):
         """n gaps drawn from the law; a function of the seed."""
         out = np.empty(n)
-        call(lib.smurf_forecast_sample, self._forecast, seed, ffi.from_buffer("double[]", out, require_writable=True), n)
+        with self._forecast as pointer:
+            call(lib.smurf_forecast_sample, pointer, seed, ffi.from_buffer("double[]", out, require_writable=True), n)
         return out
 
     def __repr__(self):

@@ -94,6 +94,35 @@ def made(kind, function, *arguments):
     return out[0]
 
 
+class Lent:
+    """A handle that borrows from another, such as a forecast from its model: used by one thread at a time, as in `with lent as
+    pointer`, and freed before the other.
+
+    References between the two are not enough. Weak references to an object are called before its destructor, and the collector calls
+    the destructors of a cycle in any order. A reference from here is one that the collector does not see as part of a cycle.
+    """
+
+    _lenders = {}  # by the id of what borrows
+
+    __slots__ = ("_free", "_lock", "pointer")
+
+    def __init__(self, pointer, free, lender):
+        self.pointer, self._free, self._lock = pointer, free, threading.Lock()
+        self._lenders[id(self)] = lender
+
+    def __enter__(self):
+        self._lock.acquire()
+        return self.pointer
+
+    def __exit__(self, *_):
+        self._lock.release()
+
+    def __del__(self):
+        self._free(self.pointer)
+        self.pointer = NULL
+        self._lenders.pop(id(self))
+
+
 def config(kind):
     """An option struct with its defaults."""
     out = ffi.new(f"{kind} *")
