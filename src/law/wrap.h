@@ -1,10 +1,10 @@
 /*
- * wrap.h - distributions built from distributions: Tweedie's map, the time scale, recalibration, silence; and what is
- * shown of them on a clock that ticks.
+ * wrap.h - distributions built from distributions: Tweedie's map, the time scale, pools, recalibration, silence; and what
+ * is shown of them on a clock that ticks.
  *
  * Each is a small struct owned by the caller, set up by a function that returns the wrapped distribution. The order is
  *
- *     exact  ->  tweedie  ->  scaled  ->  recalibrated  ->  silent
+ *     exact  ->  tweedie  ->  scaled  ->  pooled  ->  recalibrated  ->  silent
  *
  * where any but `scaled` may be missing.
  */
@@ -46,6 +46,28 @@ struct scaled {
    tail->mean; what is taken from the law's own tail is spread over the rest of the law. NULL: no bound. */
 struct dist smurf_scaled(struct scaled *out, const struct exact *exact, const smurf_scale *scale,
                          const struct tail *tail);
+
+/* ---- pool.c: two distributions in fixed shares --------------------------------------------------- */
+
+struct pooled {
+    struct dist a, b;
+    double weight;
+};
+/* F(x) = (1 - weight) a(x) + weight b(x). With weight 0 the result is `a`. */
+struct dist smurf_pooled(struct pooled *out, struct dist a, struct dist b, double weight);
+
+/* ---- steps.c: equally likely gaps ------------------------------------------------------------------ */
+
+/* At least the edges of a law of PAST_LAW gaps (naive/past.h). */
+enum { STEPS_MOST = 128 };
+
+/* F is linear between (x, f). */
+struct steps {
+    size_t n;
+    double x[STEPS_MOST], f[STEPS_MOST];
+};
+/* A histogram of n sorted gaps, at least one. tick: of their clock; 0: none. */
+struct dist smurf_steps(struct steps *out, const double *sorted, size_t n, double tick);
 
 /* ---- recalibrate.c: a map of levels ------------------------------------------------------------- */
 
