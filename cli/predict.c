@@ -33,7 +33,8 @@ struct session {
     struct kept_set kept; /* sequences of a table */
     bool told;            /* warned that some are not kept */
     bool told_unknown;    /* warned of a type that the model does not know */
-    size_t unnamed;       /* whole sequences so far, for numbering */
+    struct stream stream;
+    size_t unnamed; /* whole sequences so far, for numbering */
 };
 
 static void show_header(struct session *s)
@@ -149,6 +150,13 @@ static int let_go(struct session *s, struct kept *k)
     return status;
 }
 
+static int report_late_event(struct session *s, const struct kept *k, const smurf_error *err)
+{
+    char message[sizeof err->message];
+    snprintf(message, sizeof message, "standard input, sequence '%.200s': %.700s", k->name, err->message);
+    return stream_leave_out(&s->stream, message);
+}
+
 /* Appends new events; forecasts after them if --every asks for it. */
 static int continue_sequence(struct session *s, const smurf_sequence *seq, size_t number)
 {
@@ -160,13 +168,14 @@ static int continue_sequence(struct session *s, const smurf_sequence *seq, size_
     double shift = (double)(seq->origin - k->origin);
     for (size_t i = 0; i < seq->length; i++) {
         smurf_error err;
-        k->last = seq->time[i] + shift;
-        if (smurf_forecast_append(k->forecast, k->last, seq->type[i], &err)) {
-            smurf_error named = err;
-            snprintf(named.message, sizeof named.message, "standard input, sequence '%.200s': %.700s", k->name,
-                     err.message);
-            return report_error(&named);
+        double time = seq->time[i] + shift;
+        if (smurf_forecast_append(k->forecast, time, seq->type[i], &err)) {
+            bool late = smurf_forecast_events(k->forecast) && time < k->last;
+            status = late ? report_late_event(s, k, &err) : report_sequence(k->name, &err);
+            if (status) return status;
+            continue;
         }
+        k->last = time;
         if (!s->o->every || smurf_forecast_events(k->forecast) % s->o->every) continue;
         status = answer(s, k->forecast, k->name, k->origin, k->last);
         if (s->kept.count > AWAKE_MOST) smurf_forecast_rest(k->forecast);
@@ -209,7 +218,7 @@ static int answer_kept(struct session *s)
 static int predict_stream(struct session *s, struct dataset_options *data)
 {
     s->kept = (struct kept_set){.model = s->model, .history = s->o->history, .raw = s->o->raw, .most = s->o->sequences};
-    int status = stream_input(data, take_piece, s);
+    int status = stream_input(&s->stream, data, take_piece, s);
     if (!status) status = answer_kept(s);
     kept_release(&s->kept);
     return status;

@@ -202,16 +202,17 @@ smurf_status smurf_json_events_as(struct json_events *e, const smurf_read_config
     struct field name[MOST];
     size_t n = 0;
     *e = (struct json_events){0};
-    if (!as || !as->time_column || config->time_column || config->sequence_column || config->type_column)
-        return SMURF_OK;
-    for (const char *p = as->time_column; n < CHOICE_PARTS; p++) {
+    if (!as || !as->time_column) return SMURF_OK;
+    for (const char *p = config->time_column ? config->time_column : as->time_column; n < CHOICE_PARTS; p++) {
         size_t length = strcspn(p, ",");
         name[n++] = (struct field){p, length};
         p += length;
         if (!*p) break;
     }
-    if (as->sequence_column) name[n++] = (struct field){as->sequence_column, strlen(as->sequence_column)};
-    if (as->type_column) name[n++] = (struct field){as->type_column, strlen(as->type_column)};
+    const char *sequence = config->sequence_column ? config->sequence_column : as->sequence_column;
+    const char *type = config->type_column ? config->type_column : as->type_column;
+    if (sequence && *sequence) name[n++] = (struct field){sequence, strlen(sequence)};
+    if (type && *type) name[n++] = (struct field){type, strlen(type)};
     struct choosing table = {name, n, true, NULL, NULL, config, NULL, false};
     struct choice choice;
     smurf_status status = smurf_choose(&choice, &table, err);

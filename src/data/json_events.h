@@ -22,7 +22,7 @@ typedef bool json_not_event(const void *context, const char *key, size_t n);
 smurf_status smurf_json_events_sniff(struct json_events *e, struct source *source, const smurf_read_config *config,
                                      struct builder *builder, json_not_event *not_event, const void *context,
                                      smurf_error *err);
-/* For streams: takes the fields of config->as, if there are any. */
+/* For streams: takes the fields of config->as, if there are any, unless the config names others. */
 smurf_status smurf_json_events_as(struct json_events *e, const smurf_read_config *config, smurf_error *err);
 void smurf_json_events_release(struct json_events *e);
 

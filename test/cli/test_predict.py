@@ -270,7 +270,7 @@ class Inputs(PredictCase):
                                  ("header", "user,time,type\n", "no event")]:
             self.write("x.csv", text)
             self.refuse("predict", model, "x.csv", "--strict", says=says)
-            self.refuse("predict", model, "-", input=text, says=says)
+            self.refuse("predict", model, "-", "--strict", input=text, says=says)
         self.refuse("predict", model, "nope.csv", says="nope.csv")
         self.refuse("predict", "nope.safetensors", self.at("demo"), says="nope.safetensors")
         self.refuse("predict", model, self.at("words"), "--format", "xml", says=["'xml'", "table, csv or jsonl"], status=2)
@@ -400,20 +400,52 @@ class Streams(PredictCase):
     def test_errors_name_the_line(self):
         rows = ["u,%d,a\n" % i for i in range(20000)]
         rows[15000] = "u,oops,a\n"
-        r = self.run_smurf("predict", self.at("words.safetensors"), "-", "--history", "5", input="user,time,type\n" + "".join(rows))
+        text = "user,time,type\n" + "".join(rows)
+        r = self.run_smurf("predict", self.at("words.safetensors"), "-", "--history", "5", "--strict", input=text)
         self.assertEqual(r.status, 1)
         self.assertRegex(r.err, r"^smurf: standard input:15002: .*oops")
-        run = self.stream("--format", "jsonl", "--every", "1")
+        run = self.stream("--format", "jsonl", "--every", "1", "--strict")
         self.say(run, "time,type\n5,a\n")
         self.answer(run)
         self.say(run, "4,a\n")
         self.assertRegex(run.communicate(timeout=30)[1].decode(), r"^smurf: standard input, sequence '0': time 4 .*before.*5")
         self.assertEqual(run.returncode, 1)
-        run = self.stream("--format", "jsonl")
+        run = self.stream("--format", "jsonl", "--missing", "fail")
         self.say(run, '{"times":[1,2],"types":["a","b"]}\n')
         self.answer(run)
         self.say(run, '{"times":[1,2],"types":["a"]}\n')
         self.assertRegex(run.communicate(timeout=30)[1].decode(), r"^smurf: standard input:2: ")
+
+    def test_bad_records_do_not_end_a_stream(self):
+        """They are left out, with one remark, which is that of the first."""
+        for good, bad in [("user,time,type\n", ["u,oops,a\n", "u,,a\n", "u,3,\n", ",3,a\n", "u,3,a,4,5\n", "u,0.5,a\n", "u,3,a\0\n", "u\n"]),
+                          ("", ['{"user":"u","time":"x","type":"a"}\n', "nonsense\n", '{"user":"u","time":0.5,"type":"a"}\n', "[1]\n"])]:
+            for first in bad:
+                run = self.stream("--every", "1", "--format", "jsonl")
+                self.say(run, good)
+                events = 0
+                for lines in [], [first], bad, ["later"]:
+                    for line in lines * (lines != ["later"]):
+                        self.say(run, line)
+                    events += 1
+                    self.say(run, 'u,%d,b\n' % events if good else '{"user":"u","time":%d,"type":"b"}\n' % events)
+                    a = self.answer(run)
+                    self.assertEqual((a["events"], a["last"]), (events, events), first)
+                err = run.communicate(timeout=30)[1].decode()
+                self.assertEqual(run.returncode, 0, err)
+                self.assertRegex(err, r"^smurf: warning: standard input[^\n]*; such records are left out \(--strict stops at them\)\n$", first)
+        r = self.run_smurf("predict", self.at("words.safetensors"), "-", input="time,type\noops,a\n1,b\n")
+        self.assertEqual(r.status, 0)
+        self.assertRegex(r.err, "standard input:2: .*oops.*such records are left out")
+
+    def test_a_stream_of_which_nothing_can_be_read(self):
+        model = self.at("words.safetensors")
+        self.refuse("predict", model, "-", input="time,type\noops,a\nalas,a\n", says="standard input:2: .*oops")
+        run = self.stream()
+        self.say(run, "time,type\n" + "oops,a\n" * 100)  # it goes on, but not for ever
+        self.assertTrue(select.select([run.stderr], [], [], 30)[0])
+        self.assertRegex(run.stderr.readline().decode(), "standard input:2: .*oops")
+        self.assertEqual(run.wait(30), 1)
 
     def test_unknown_types(self):
         """They keep their times, are remarked upon once, and never end a stream."""

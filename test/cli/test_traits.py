@@ -5,6 +5,7 @@ Each file holds the same log of 60 events in 6 cases, written in another way.
 import datetime
 import itertools
 import json
+import os
 import random
 import re
 import unittest
@@ -577,6 +578,36 @@ class Models(Case):
         self.write("other.csv", table(rows[:30], ("when", "user", "what"), cells=lambda w, c, a, n: (w, c, "d1")))
         r = self.smurf("predict", "m.safetensors", "other.csv", "--type", "what", quiet=False)
         self.assertRegex(r.err, "no column 'opened', which training used: columns were chosen anew")
+
+    def test_an_ambiguous_file_is_read_as_in_training(self):
+        """Its days are all below 13, its columns stand in another order, and it has one more."""
+        self.write("train.csv", table(log(300), ("when", "case", "step"), form="day_first", cells=lambda w, c, a, n: (w, c, a)))
+        self.smurf("train", "train.csv", "-o", "m.safetensors", *self.SMALL, "-q")
+        rows = [(datetime.datetime(2016, 1 + i, 5, 10), "c1", "pay", "pay") for i in range(10)]  # 05/01/2016, 05/02/2016: months apart
+        names = ("step", "remark", "case", "when")
+        text = table(rows, names, form="day_first", cells=lambda w, c, a, n: (a, n, c, w))
+        self.write("more.csv", text)
+        objects = [dict(zip(names, line.split(","))) for line in text.splitlines()[1:]]
+        self.write("more.jsonl", "".join(json.dumps(o) + "\n" for o in objects))
+        self.assertIn("month first", self.take_text("more.csv"))  # on its own it reads otherwise
+        for name in "more.csv", "more.jsonl":
+            with open(os.path.join(self.folder, name)) as f:
+                content = f.read()
+            for r in self.smurf("predict", "m.safetensors", name, "--format", "jsonl"), \
+                    self.smurf("predict", "m.safetensors", "-", "--format", "jsonl", input=content):
+                [a] = map(json.loads, r.out.splitlines())
+                self.assertEqual((a["sequence"], a["events"], a["last"]), ("c1", 10, "2016-10-05T10:00:00Z"))
+            self.assertEqual(len(self.smurf("score", "m.safetensors", name, "-q").lines), 10)
+            self.assertRegex(self.smurf("eval", "m.safetensors", name, "-q").out, r"(?m)9 gaps")
+            self.assertRegex(self.smurf("overdue", "m.safetensors", name, "--now", "2016-10-06", "-q").out, "of 1 sequence")
+        swapped = content.replace('"remark": "pay"', '"remark": "ship"')
+        r = self.smurf("predict", "m.safetensors", "-", "--type", "remark", "--format", "jsonl", "--every", "1", input=swapped)
+        self.assertEqual(r.out, self.smurf("predict", "m.safetensors", "-", "--format", "jsonl", "--every", "1",
+                                           input=content.replace('"step": "pay"', '"step": "ship"')).out)
+
+    def take_text(self, name):
+        [s] = json.loads(self.smurf("info", "--json", name).out)
+        return s["reading"]["text"]
 
     def test_train_says_what_it_took(self):
         self.write("x.csv", table(log(300), ("when", "case", "step"), cells=lambda w, c, a, n: (w, c, a)))
