@@ -454,7 +454,7 @@ static int compare(struct compare_options *o, const char *data)
 
 int command_compare(int argc, char **argv)
 {
-    struct compare_options o = {.data = {.history = NOT_GIVEN}, .seeds = 1, .format = "text", .output = "-"};
+    struct compare_options o = {.data = {.history = NOT_GIVEN, .observe = 1}, .seeds = 1, .format = "text", .output = "-"};
     /* clang-format off */
     const struct option options[] = {
         {0, "models", OPTION_TEXT, &o.models, "LIST", "comma-separated presets of smurf train, each with optional settings: default,default:layers=1:epochs=5 (default: default and all other models)"},

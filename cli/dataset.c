@@ -160,6 +160,15 @@ static smurf_status load(smurf_split *out, const char *path, const struct datase
     return smurf_split_read(out, path, &config, err);
 }
 
+/* Sets the ends of observation that the data leaves open. */
+static smurf_status observe(smurf_split *split, const struct dataset_options *o, smurf_error *err)
+{
+    smurf_moment until;
+    if (!o->observed_until) return o->observe ? smurf_split_observe(split, NULL, err) : SMURF_OK;
+    if (smurf_moment_parse(&until, o->observed_until, err)) usage_error("--observed-until: %s", err->message);
+    return smurf_split_observe(split, &until, err);
+}
+
 int dataset_read(smurf_split *out, const char *path, const struct dataset_options *o)
 {
     smurf_error err = {0};
@@ -169,6 +178,7 @@ int dataset_read(smurf_split *out, const char *path, const struct dataset_option
     if (o->split_at) parse_moments(o->split_at, (smurf_moment[2]){0});
     if (o->history != NOT_GIVEN && !o->window) usage_error("--history needs --window: give the length of the windows");
     smurf_status status = load(out, path, o, &err);
+    if (!status) status = observe(out, o, &err);
     smurf_data **part[] = {&out->train, &out->dev, &out->test};
     for (int i = 0; i < 3 && !status && !o->keep_remarks; i++) {
         const char *remark;

@@ -17,6 +17,8 @@ struct dataset_options {
     size_t window, history;  /* history: NOT_GIVEN by default */
     int keep_remarks;        /* 1: the caller shows the readers' remarks */
     int tell;                /* 1: say which columns were taken if that was a guess */
+    const char *observed_until; /* NULL: not given */
+    int observe;             /* 1: a log of dates with several sequences was observed until its last event */
     const smurf_reading *as; /* read like this where options do not say otherwise; NULL: nothing is known */
 };
 enum { DEFAULT_HISTORY = 64 };
@@ -44,7 +46,8 @@ enum { DEFAULT_HISTORY = 64 };
         {0, "split-at", OPTION_TEXT, &(o).split_at, "TIME[,TIME]", "split by time into train, (dev,) test; earlier events become history"}, \
         {0, "window", OPTION_COUNT, &(o).window, "N", "cut sequences into windows of N scored events"},                \
         {0, "history", OPTION_COUNT, &(o).history, "N", "events before each window used as history, not scored (default: 64)"}, \
-        {0, "dither", OPTION_TEXT, &(o).dither, "TICK", "spread rounded gaps at random within the tick ('auto': detect it)"}
+        {0, "dither", OPTION_TEXT, &(o).dither, "TICK", "spread rounded gaps at random within the tick ('auto': detect it)"}, \
+        {0, "observed-until", OPTION_TEXT, &(o).observed_until, "TIME", "end of observation, of sequences without one of their own (default: the last event of a log with dates)"}
 #define DATASET_OPTIONS(o) DATASET_READ_OPTIONS(o), DATASET_CUT_OPTIONS(o)
 /* clang-format on */
 

@@ -27,7 +27,7 @@ static int show(const smurf_data *data, const char *name, const smurf_data *trai
 
 int command_info(int argc, char **argv)
 {
-    struct dataset_options data = {.history = NOT_GIVEN, .keep_remarks = 1};
+    struct dataset_options data = {.history = NOT_GIVEN, .keep_remarks = 1, .observe = 1};
     int json = 0;
     /* clang-format off */
     const struct option options[] = {

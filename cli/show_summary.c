@@ -188,7 +188,11 @@ static void put_time(const struct page *p)
     fprintf(p->out, "  time       %s to %s", moment_text(from, s->earliest, calendar),
             moment_text(to, s->latest, calendar));
     fprintf(p->out, "%s%s\n  observed   ", *unit && !calendar ? " " : "", calendar ? "" : unit);
-    if (s->windows_known == 0) {
+    smurf_moment until;
+    if (smurf_data_observed(p->data, &until)) {
+        int last = until.whole == s->latest.whole && until.fraction == s->latest.fraction;
+        fprintf(p->out, "until %s%s\n", moment_text(from, until, calendar), last ? ", the last event" : "");
+    } else if (s->windows_known == 0) {
         fputs("end of observation unknown\n", p->out);
     } else if (s->windows_known == s->sequences) {
         fputs("end of observation known\n", p->out);

@@ -108,6 +108,11 @@ void show_summary_json(FILE *out, const char *title, const smurf_data *data, con
     put_count(out, "scored", s->scored);
     put_moment(out, "earliest", data, s, s->earliest);
     put_moment(out, "latest", data, s, s->latest);
+    smurf_moment until;
+    if (smurf_data_observed(data, &until))
+        put_moment(out, "observed_until", data, s, until);
+    else
+        fputs(",\"observed_until\":null", out);
     put_count(out, "types", s->types);
     put_count(out, "types_seen", s->types_seen);
     put_type_list(out, data, s);

@@ -313,7 +313,7 @@ static void list_presets(FILE *out)
 int command_train(int argc, char **argv)
 {
     static struct option options[SETTINGS_MOST + 40];
-    struct dataset_options data = {.history = NOT_GIVEN};
+    struct dataset_options data = {.history = NOT_GIVEN, .observe = 1};
     struct train_options o = {.output = "model.safetensors", .preset = "default", .recalibrate = "auto", .save_every = "5min"};
     /* clang-format off */
     const struct option fixed[] = {

@@ -113,6 +113,14 @@ typedef struct smurf_progress {
    SMURF_ERROR_CANCELLED. Nothing half done is left behind. */
 typedef int smurf_progress_fn(void *context, const smurf_progress *progress);
 
+/* ---- Moments -------------------------------------------------------------------------------------------- */
+
+/* A moment on the user's clock, exact: whole + fraction, 0 <= fraction < 1. Fixed. */
+typedef struct smurf_moment {
+    int64_t whole;
+    double fraction;
+} smurf_moment;
+
 /* ---- Event data ------------------------------------------------------------------------------------------ */
 
 /* A data set: sequences of events laid end to end, 12 bytes per event. Immutable. */
@@ -224,6 +232,15 @@ SMURF_API smurf_status smurf_split_read(smurf_split *out, const char *directory,
    in time instead; each part has what came before as history. */
 SMURF_API smurf_status smurf_split_by_share(smurf_split *out, const smurf_data *data, const double share[3],
                                             uint64_t seed, smurf_error *err);
+
+/* Until when sequences were observed, where the data does not say: until `until`, which must not be before the last
+   event of any part, or, with NULL, until the last event of all parts; the latter only where times are dates, there are
+   several sequences that do not all begin at the same moment, and no end of observation is known. That is what the
+   probability of no further event is learned and judged from. Changes the parts, which may be NULL, in place: call it
+   before they are split or used. */
+SMURF_API smurf_status smurf_split_observe(smurf_split *split, const smurf_moment *until, smurf_error *err);
+/* 1, and the moment, if ends of observation were set by smurf_split_observe; else 0. */
+SMURF_API int smurf_data_observed(const smurf_data *data, smurf_moment *until);
 
 /* ---- What to train --------------------------------------------------------------------------------------- */
 
@@ -352,13 +369,7 @@ SMURF_API void smurf_fit_config_init_sized(smurf_fit_config *config, size_t size
 SMURF_API smurf_status smurf_fit(smurf_model **out, const smurf_settings *settings, const smurf_data *train,
                                  const smurf_data *dev, const smurf_fit_config *config, smurf_error *err);
 
-/* ---- Moments and durations ------------------------------------------------------------------------------- */
-
-/* A moment on the user's clock, exact: whole + fraction, 0 <= fraction < 1. Fixed. */
-typedef struct smurf_moment {
-    int64_t whole;
-    double fraction;
-} smurf_moment;
+/* ---- Times and durations ------------------------------------------------------------------------------- */
 
 /* Parses a number or an ISO-8601 time (seconds since 1970; UTC unless a zone is given). */
 SMURF_API smurf_status smurf_moment_parse(smurf_moment *out, const char *text, smurf_error *err);

@@ -42,6 +42,7 @@ static const struct process_case process_cases[] = {
      3},
     {"sittings", 1, {{"short", VALUES(1)}, {"long", VALUES(1e6)}, {"share", VALUES(0.05)}}, 3},
     {"sittings", 2, {{"short", VALUES(3)}, {"long", VALUES(0.2)}, {"share", VALUES(0.7)}}, 3},
+    {"ending", 2, {{"mean", VALUES(0.5)}, {"never", VALUES(0)}, {"weights", VALUES(1, 3)}}, 3},
     {"hawkes",
      20,
      {{"base", VALUES(TWENTY(0.1, 0.05, 0, 0.2))},

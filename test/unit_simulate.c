@@ -241,6 +241,42 @@ static void hawkes_rates_are_exact(void **state)
     smurf_process_free(process);
 }
 
+/* ---- Sequences that end ------------------------------------------------------------------------------------ */
+
+/* Of the events of each type, the share that is the last one; long before the end of observation. */
+static void sequences_end_as_often_as_asked(void **state)
+{
+    (void)state;
+    enum { MANY = 20000 };
+    smurf_parameter p[] = {{"never", VALUES(0.05, 0.4)}, {"weights", VALUES(3, 1)}};
+    smurf_process *process;
+    smurf_simulate_config config;
+    smurf_data *data;
+    double events[2] = {0}, last[2] = {0}, rate[2];
+    smurf_simulate_config_init(&config);
+    config.sequences = MANY;
+    config.until = 1000;
+    assert_int_equal(smurf_process_new(&process, "ending", 2, p, 2, NULL), SMURF_OK);
+    smurf_process_rates(process, rate);
+    assert_true(rate[0] == 0 && rate[1] == 0);
+    for (int known = 1; known >= 0; known--) {
+        if (!known) config.until = 0, config.max_events = 1000; /* they end by themselves */
+        assert_int_equal(smurf_process_simulate(&data, process, &config, NULL), SMURF_OK);
+        for (size_t i = 0; i < MANY; i++) {
+            const smurf_sequence *s = smurf_data_sequence(data, i);
+            assert_true(s->length > 0 && (known ? s->end == 1000 : isnan(s->end)));
+            for (size_t j = 0; j < s->length; j++) events[s->type[j]]++;
+            last[s->type[s->length - 1]]++;
+        }
+        smurf_data_free(data);
+    }
+    for (int k = 0; k < 2; k++) {
+        double want = p[0].values[k], sd = sqrt(want * (1 - want) / events[k]);
+        assert_true(fabs(last[k] / events[k] - want) < normal_limit * sd);
+    }
+    smurf_process_free(process);
+}
+
 /* ---- Running ------------------------------------------------------------------------------------------- */
 
 static smurf_data *with_threads(const smurf_process *process, int threads, uint64_t seed)
@@ -517,7 +553,7 @@ static void help_is_complete(void **state)
         smurf_data_free(simulate(process, 1, 100, 1));
         smurf_process_free(process);
     }
-    assert_int_equal(processes, 9);
+    assert_int_equal(processes, 10);
     assert_null(smurf_process_about(processes));
     assert_null(smurf_process_parameter_name(processes, 0));
     assert_null(smurf_process_parameter_name(0, 1000));
@@ -531,6 +567,7 @@ int main(void)
         cmocka_unit_test(number_of_events_up_to_a_time_is_right),
         cmocka_unit_test(rates_match_theory),
         cmocka_unit_test(hawkes_rates_are_exact),
+        cmocka_unit_test(sequences_end_as_often_as_asked),
         cmocka_unit_test(threads_leave_no_trace),
         cmocka_unit_test(progress_is_told_and_can_stop),
         cmocka_unit_test(times_increase_where_gaps_vanish),

@@ -38,6 +38,9 @@ smurf_status smurf_builder_inherit(struct builder *b, const smurf_data *from, sm
 {
     b->name = from->source;
     b->calendar = from->calendar;
+    b->observed = from->observed;
+    b->assumed = from->assumed;
+    b->observed_until = from->observed_until;
     b->unit = from->unit;
     b->outside = from->outside;
     smurf_status status = smurf_builder_inherit_types(b, from, err);
@@ -386,6 +389,9 @@ smurf_status smurf_builder_finish(struct builder *b, smurf_data **out, smurf_err
     data->sequences = b->sequences;
     data->types = types;
     data->calendar = b->calendar;
+    data->observed = b->observed;
+    data->assumed = b->assumed;
+    data->observed_until = b->observed_until;
     data->remark = b->remark;
     data->reading = b->reading;
     data->release = b->release;

@@ -39,6 +39,8 @@ struct builder {
     bool inherited;    /* the vocabulary comes from another data set: numbers index it */
     bool numbers_only; /* a word is an error: another part of the data set has numbers */
     bool calendar;
+    bool observed, assumed; /* as in struct smurf_data */
+    smurf_moment observed_until;
     bool decoded;            /* some text was not UTF-8 */
     const char *unit;        /* copied by finish; NULL: unknown */
     uint32_t declared;       /* number of types the source declares; 0: not declared */

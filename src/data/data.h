@@ -28,6 +28,9 @@ struct smurf_data {
     const char **type_name; /* (types), or NULL if types are numbers */
     const char *unit;       /* "" if unknown */
     bool outside;           /* the events are in a file; so is then what is made of them (base/spill.h) */
+    bool observed;          /* ends of observation that were unknown are this moment: */
+    smurf_moment observed_until;
+    bool assumed;           /* nobody said so: it is the last event */
     bool calendar;          /* times are seconds since 1970, read from ISO-8601 text */
     const char *source;
     const char **remark;   /* NULL-terminated, or NULL */

@@ -74,6 +74,9 @@ struct process_class {
     double (*rate)(const smurf_process *process);
     /* ...or of each type, into out (types), if `rate` is NULL. Fails if there is no long-run rate. */
     smurf_status (*rates)(const smurf_process *process, double *out, smurf_error *err);
+    /* The probability that no further event comes; draw and law are those of a gap that comes. NULL: sequences do not
+       end. */
+    double (*never)(const struct history *history);
 };
 
 struct smurf_process {
@@ -121,7 +124,8 @@ law_function smurf_history_types;
     line(smurf_lognormal)       \
     line(smurf_self_correcting) \
     line(smurf_hawkes)          \
-    line(smurf_sittings)
+    line(smurf_sittings)        \
+    line(smurf_ending)
 /* clang-format on */
 #define DECLARE(name) extern const struct process_class name;
 SMURF_PROCESSES(DECLARE)

@@ -48,6 +48,7 @@ struct maker {
     size_t unreported; /* events since the last report */
     bool caller;       /* runs on the calling thread */
     bool full;         /* ended by max_events */
+    bool ended;        /* nothing follows the last event */
 };
 
 static const smurf_simulate_config defaults = {.size = sizeof defaults, .sequences = 1};
@@ -128,8 +129,11 @@ static smurf_status append(struct maker *m, double time, uint32_t type, smurf_er
 /* The next event, no later than `until`; false if there is none. */
 static bool draw_event(struct maker *m, struct random *random, double until, double *time, uint32_t *type)
 {
+    const struct process_class *class = m->job->process->class;
     double last = m->history->time;
-    double gap = m->job->process->class->draw(m->history, random, until - last);
+    m->ended = class->never && smurf_random_uniform(random) < class->never(m->history);
+    if (m->ended) return false;
+    double gap = class->draw(m->history, random, until - last);
     *time = last + gap;
     if (!(*time > last)) *time = nextafter(last, INFINITY); /* the gap is below the resolution of the time */
     if (*time > until) return false;
@@ -146,7 +150,7 @@ static smurf_status make(struct maker *m, size_t i, smurf_error *err)
     smurf_random_init(&random, config->seed, i);
     smurf_history_restart(m->history);
     m->length = 0;
-    m->full = false;
+    m->full = m->ended = false;
 
     while (!atomic_load_explicit(&m->job->stop, memory_order_relaxed)) {
         double time;
@@ -154,7 +158,7 @@ static smurf_status make(struct maker *m, size_t i, smurf_error *err)
         m->full = config->max_events && m->length == config->max_events;
         if (m->full) break;
         if (!draw_event(m, &random, until, &time, &type)) {
-            if (config->until > 0) break;
+            if (config->until > 0 || m->ended) break;
             return smurf_fail(
                 err, SMURF_ERROR_ARGUMENT,
                 "the time of event %zu of sequence %zu overflows: set until, lower max_events or make the gaps "
@@ -199,7 +203,8 @@ static void deliver(struct maker *m, smurf_status status, const smurf_error *err
     if (job->status) return;
     if (status) job->error = *error;
     if (!status && !atomic_load(&job->stop)) {
-        struct sequence_info info = {.end = m->full ? NAN : job->config->until, .first = 1};
+        bool known = job->config->until > 0 && !m->full;
+        struct sequence_info info = {.end = !known ? NAN : job->config->until, .first = 1};
         status = smurf_builder_events(&job->builder, m->time, m->type, m->length, &job->error);
         if (!status) status = smurf_builder_close(&job->builder, &info, &job->error);
         atomic_fetch_add(&job->finished, 1);

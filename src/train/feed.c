@@ -19,20 +19,22 @@ static void add_events(struct feed *f, const smurf_sequence *s, const struct vie
     }
 }
 
-/* Adds the scored gaps, and the one censored by the end of observation. Returns their number. */
-static size_t add_targets(struct feed *f, const smurf_sequence *s, const struct view *view, size_t at, size_t id)
+/* Adds the scored gaps and, with `ends`, the one censored by the end of observation. Returns their number. */
+static size_t add_targets(struct feed *f, const smurf_sequence *s, const struct view *view, bool ends, size_t at,
+                          size_t id)
 {
+    const double end = ends ? s->end : NAN;
     size_t n = 0;
     for (size_t i = s->first; i < s->length; i++)
         f->target[at + n++] = (struct target){.row = i - 1,
                                               .gap = smurf_scale_forward(&view->scale, s->time[i] - s->time[i - 1]),
-                                              .limit = smurf_scale_forward(&view->scale, s->end - s->time[i - 1]),
+                                              .limit = smurf_scale_forward(&view->scale, end - s->time[i - 1]),
                                               .type = s->type[i],
                                               .id = id + i};
     f->typed += n;
-    if (s->length && s->end > s->time[s->length - 1])
+    if (s->length && end > s->time[s->length - 1])
         f->target[at + n++] = (struct target){.row = s->length - 1,
-                                              .gap = smurf_scale_forward(&view->scale, s->end - s->time[s->length - 1]),
+                                              .gap = smurf_scale_forward(&view->scale, end - s->time[s->length - 1]),
                                               .limit = NAN,
                                               .censored = true,
                                               .id = id + s->length};
@@ -80,7 +82,7 @@ smurf_status smurf_feed_init(struct feed *f, const smurf_data *data, const char 
     for (size_t i = 0; i < data->sequences; i++) {
         const smurf_sequence *s = &data->sequence[i];
         add_events(f, s, view, f->offset[i]);
-        size_t targets = add_targets(f, s, view, f->target_offset[i], f->offset[i] + i);
+        size_t targets = add_targets(f, s, view, !data->assumed, f->target_offset[i], f->offset[i] + i);
         f->offset[i + 1] = f->offset[i] + s->length;
         f->target_offset[i + 1] = f->target_offset[i] + targets;
         if (targets) f->order[f->ordered++] = i;

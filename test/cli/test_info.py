@@ -22,6 +22,29 @@ def quantile(sorted_values, level):
     return sorted_values[low] + (at - low) * (sorted_values[high] - sorted_values[low])
 
 
+class Observed(Case):
+    DATES = ("case,time\na,2020-01-01T00:00:00Z\na,2020-01-02T00:00:00Z\nb,2020-01-05T00:00:00Z\n")
+
+    def test_a_log_of_dates_until_its_last_event(self):
+        self.write("cases.csv", self.DATES)
+        self.assertIn("observed   until 2020-01-05T00:00:00Z, the last event", self.smurf("info", "cases.csv").out)
+        self.assertEqual(self.summary("cases.csv")[0]["observed_until"], "2020-01-05T00:00:00Z")
+        self.write("one.csv", "time\n2020-01-01T00:00:00Z\n2020-01-02T00:00:00Z\n")
+        self.assertIsNone(self.summary("one.csv")[0]["observed_until"])
+
+    def test_until_a_given_time(self):
+        self.write("cases.csv", self.DATES)
+        self.write("counted.csv", "case,time\na,0\na,5\nb,0\n")
+        self.assertIn("observed   until 2020-02-01T00:00:00Z\n",
+                      self.smurf("info", "cases.csv", "--observed-until", "2020-02-01").out)
+        [s] = self.summary("counted.csv", "--observed-until", "9")
+        self.assertEqual((s["observed_until"], s["windows_known"]), (9, 2))
+        self.smurf("convert", "counted.csv", "ends.csv", "--observed-until", "9")
+        self.assertIn(b"a,5,0,9", self.content("ends.csv"))
+        self.refuse("info", "counted.csv", "--observed-until", "4", says=["before the last event"])
+        self.refuse("info", "counted.csv", "--observed-until", "soon", says=["--observed-until"], status=2)
+
+
 class Numbers(Case):
     DATA = ("user,time,type\na,0,x\na,1,y\na,1,x\na,8,x\nb,2,y\nb,5,x\nb,20,x\nc,6,z\n")
 
