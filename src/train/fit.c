@@ -88,10 +88,13 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Writes the requested files, the model first: a resume file is never ahead of it. */
+/* Writes the requested files, the model first: a resume file is never ahead of it. Of several processes, the first
+   writes. */
 static smurf_status keep(struct fit *f, bool model, smurf_error *err)
 {
     smurf_status status = SMURF_OK;
+    if (f->c.resume_path) smurf_train_step_complete(&f->trainer->step);
+    if (smurf_ranks()->rank > 0) return SMURF_OK;
     if (model && f->c.model_path) {
         smurf_model *best;
         status = smurf_trainer_model(f->trainer, &best, err);
@@ -103,10 +106,17 @@ static smurf_status keep(struct fit *f, bool model, smurf_error *err)
     return smurf_trainer_save(f->trainer, f->c.resume_path, err);
 }
 
+/* Of several processes, the first decides, and tells the others with its next step. */
 static smurf_status keep_if_old(void *context, smurf_error *err)
 {
     struct fit *f = context;
-    return now() - f->saved < f->c.save_every ? SMURF_OK : keep(f, false, err);
+    struct train_step *step = &f->trainer->step;
+    bool due = smurf_ranks()->rank == 0 && now() - f->saved >= f->c.save_every;
+    if (smurf_ranks()->count > 1) {
+        if (due) step->raise |= JOINT_SAVE;
+        due = step->raised & JOINT_SAVE;
+    }
+    return due ? keep(f, false, err) : SMURF_OK;
 }
 
 static smurf_status run_epochs(struct fit *f, smurf_error *err)
@@ -138,7 +148,8 @@ static smurf_status finish(const struct fit *f, smurf_model **out, smurf_error *
     if (f->calibrating) {
         status = smurf_model_calibrate(model, f->calibrating, f->train, 1, f->settings.seed, f->settings.threads,
                                        f->c.progress, f->c.progress_context, err);
-        if (!status && f->c.model_path) status = smurf_model_save(model, f->c.model_path, err);
+        if (!status && f->c.model_path && smurf_ranks()->rank == 0)
+            status = smurf_model_save(model, f->c.model_path, err);
     }
     if (status)
         smurf_model_free(model);

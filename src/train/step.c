@@ -78,7 +78,17 @@ static size_t levels(size_t slices)
 static size_t slabs_of(const struct train_step *s)
 {
     size_t enough = levels(s->slices.most) + 3 * (size_t)s->threads;
+    if (s->joint.group->count > 1) enough += s->joint.room[s->joint.group->rank];
     return s->slices.most < enough ? s->slices.most : enough;
+}
+
+/* Rows of dev are divided evenly. */
+static void divide_dev(struct train_step *s)
+{
+    size_t ranks = (size_t)s->joint.group->count, rows = smurf_slices_rows(&s->dev), before = 0, q = 0;
+    for (size_t i = 0; i < s->dev.count; before += s->dev.slice[i++].rows)
+        while (q < ranks && before * ranks >= rows * q) s->dev_begin[q++] = i;
+    while (q <= ranks) s->dev_begin[q++] = s->dev.count;
 }
 
 static smurf_status make_room(struct train_step *s, size_t chunks, smurf_error *err)
@@ -88,13 +98,17 @@ static smurf_status make_room(struct train_step *s, size_t chunks, smurf_error *
     s->node = malloc(2 * most * sizeof *s->node);
     s->part = malloc(most * sizeof *s->part);
     s->piece = malloc((s->dev.most + 1) * sizeof *s->piece);
+    s->first = calloc((s->joint.room ? s->joint.room[s->joint.group->rank] : 1) + 1, sizeof *s->first);
+    s->dev_begin = calloc((size_t)s->joint.group->count + 1, sizeof *s->dev_begin);
     s->pool = calloc(s->slabs, sizeof *s->pool);
     s->spare = calloc(s->slabs, sizeof *s->spare);
     s->square = malloc(chunks * sizeof *s->square);
     s->worker = calloc((size_t)s->threads, sizeof *s->worker);
     s->memory = allocate(s->memory_size);
-    if (!s->node || !s->part || !s->piece || !s->pool || !s->spare || !s->square || !s->worker || !s->memory)
+    if (!s->node || !s->part || !s->piece || !s->first || !s->dev_begin || !s->pool || !s->spare || !s->square ||
+        !s->worker || !s->memory)
         return smurf_fail_memory(err);
+    divide_dev(s);
     for (size_t i = 0; i < s->slabs; i++)
         if (!(s->pool[i] = allocate(s->model->params.total))) return smurf_fail_memory(err);
     s->slab[SLAB_GRADIENT] = s->pool[0];
@@ -137,6 +151,7 @@ smurf_status smurf_train_step_init(struct train_step *s, const struct model *mod
         status = smurf_slices_init(&s->dev, &all, model->params.total, err);
         if (!status) smurf_slices_cut_all(&s->dev, dev);
     }
+    if (!status) status = smurf_joint_init(&s->joint, &s->slices, model->params.total, err);
     if (status) return status;
     s->memory_size = workspaces(s, train, dev);
     status = make_room(s, smurf_adam_chunks(model->params.total), err);
@@ -149,8 +164,10 @@ void smurf_train_step_release(struct train_step *s)
         if (k != SLAB_GRADIENT) free(s->slab[k]);
     for (size_t i = 0; s->pool && i < s->slabs; i++) free(s->pool[i]);
     for (int w = 0; s->worker && w < s->threads; w++) smurf_feed_batch_release(&s->worker[w].room);
-    free(s->node), free(s->part), free(s->piece), free(s->pool), free(s->spare), free(s->square);
+    free(s->node), free(s->part), free(s->piece), free(s->first), free(s->dev_begin), free(s->pool), free(s->spare),
+        free(s->square);
     free(s->worker), free(s->memory);
+    smurf_joint_release(&s->joint);
     smurf_slices_release(&s->slices);
     smurf_slices_release(&s->dev);
     *s = (struct train_step){0};
@@ -164,6 +181,9 @@ struct pass {
     const struct op_run *run;
     const struct feed *feed;
     const struct slices *slices;
+    const struct slice *slice; /* of these, `count` are run by this process */
+    size_t count;
+    struct loss *piece; /* of each; NULL: they are added in the tree */
     const float *weights;
     bool backward;
     int workers, inner; /* slices at once, threads of each */
@@ -173,32 +193,32 @@ struct pass {
 };
 
 /* Rows that `workers` need one after the other, if each takes the next slice when it is free. An estimate for many. */
-static double longest_queue(const struct slices *s, int workers)
+static double longest_queue(const struct pass *p, int workers)
 {
     enum { QUEUES = 64 };
     double queue[QUEUES] = {0}, total = 0, most = 0;
-    if (workers > QUEUES || s->count > 8 * (size_t)workers) {
-        for (size_t i = 0; i < s->count; i++) total += (double)s->slice[i].rows;
+    if (workers > QUEUES || p->count > 8 * (size_t)workers) {
+        for (size_t i = 0; i < p->count; i++) total += (double)p->slice[i].rows;
         return total / workers;
     }
-    for (size_t i = 0; i < s->count; i++) {
+    for (size_t i = 0; i < p->count; i++) {
         int least = 0;
         for (int w = 1; w < workers; w++)
             if (queue[w] < queue[least]) least = w;
-        queue[least] += (double)s->slice[i].rows;
+        queue[least] += (double)p->slice[i].rows;
         if (queue[least] > most) most = queue[least];
     }
     return most;
 }
 
 /* The same for all threads inside one slice after the other, whose rows they divide. */
-static double one_by_one(const struct slices *s, int threads)
+static double one_by_one(const struct pass *p, int threads)
 {
     const double fair = 0.7; /* what waiting inside a slice leaves */
     double sum = 0;
-    for (size_t i = 0; i < s->count; i++) {
-        double chunks = (double)op_chunks(s->slice[i].rows, ENCODER_CHUNK);
-        sum += (double)s->slice[i].rows / (chunks > 1 ? fair * (chunks < threads ? chunks : threads) : 1);
+    for (size_t i = 0; i < p->count; i++) {
+        double chunks = (double)op_chunks(p->slice[i].rows, ENCODER_CHUNK);
+        sum += (double)p->slice[i].rows / (chunks > 1 ? fair * (chunks < threads ? chunks : threads) : 1);
     }
     return sum;
 }
@@ -206,53 +226,58 @@ static double one_by_one(const struct slices *s, int threads)
 static void plan(struct pass *p)
 {
     const struct train_step *s = p->s;
-    size_t rows = 0, workers = busy(s);
-    for (size_t i = 0; i < p->slices->count; i++)
-        if (p->slices->slice[i].rows > rows) rows = p->slices->slice[i].rows;
+    size_t rows = 1, workers = busy(s);
+    for (size_t i = 0; i < p->count; i++)
+        if (p->slice[i].rows > rows) rows = p->slice[i].rows;
     p->workspace = memory_of(s, rows, 1);
     if (workers > s->memory_size / p->workspace) workers = s->memory_size / p->workspace;
-    if (workers > p->slices->count) workers = p->slices->count;
+    if (workers > p->count) workers = p->count;
+    if (workers < 1) workers = 1; /* other processes have all slices */
     p->workers = (int)workers;
     p->inner = 1;
-    if (s->threads > 1 && one_by_one(p->slices, s->threads) < longest_queue(p->slices, p->workers))
+    if (s->threads > 1 && one_by_one(p, s->threads) < longest_queue(p, p->workers))
         p->workers = 1, p->inner = s->threads;
-    atomic_init(&p->left, p->slices->count);
+    atomic_init(&p->left, p->count);
 }
 
 /* ---- The tree of a batch --------------------------------------------------------------------- */
 
-/* The node of slices first .. last-1. */
-static size_t grow(struct train_step *s, size_t *nodes, size_t first, size_t last)
+/* The node of own slices first .. last-1. */
+static size_t grow(struct train_step *s, const struct pass *p, size_t *nodes, size_t first, size_t last)
 {
-    const struct slice *slice = s->slices.slice + first;
+    const struct slice *slice = p->slice + first;
     size_t n = last - first, above;
     if (n == 1) {
         s->node[first] = (struct step_node){.slices = 1, .node = slice->node};
         return first;
     }
     size_t left = smurf_tree_split(&slice->node, sizeof *slice, n, &above);
-    size_t a = grow(s, nodes, first, first + left), b = grow(s, nodes, first + left, last), at = (*nodes)++;
+    size_t a = grow(s, p, nodes, first, first + left), b = grow(s, p, nodes, first + left, last), at = (*nodes)++;
     s->node[at] = (struct step_node){.left = a, .right = b, .slices = n, .node = above};
     s->node[a].parent = s->node[b].parent = at;
     return at;
 }
 
-/* Makes parts of the nodes at or below `at` of at most `most` slices, after the `parts` before. Returns how many there
- * are. */
+/* Makes parts of the nodes at or below `at` of at most `most` slices, all of this process, after the `parts` before.
+   Returns how many there are. */
 static size_t divide(struct train_step *s, size_t at, size_t most, size_t parts)
 {
     struct step_node *node = &s->node[at];
-    node->part = node->slices <= most ? ++parts : 0;
+    bool is = node->slices == 1 || (node->slices <= most && smurf_joint_owns(&s->joint, &s->slices, node->node));
+    node->part = is ? ++parts : 0;
+    if (is) s->part[parts - 1].node = node->node;
     return node->part ? parts : divide(s, node->right, most, divide(s, node->left, most, parts));
 }
 
 /* Parts enough for all threads to have a share of the work above them, but few enough for the slabs. */
 static size_t make_tree(struct train_step *s, const struct pass *p)
 {
-    size_t count = s->slices.count, nodes = count, parts, root = grow(s, &nodes, 0, count);
-    size_t most = count / (size_t)(p->workers * p->inner);
+    size_t count = p->count, nodes = count, parts, root, most = count / (size_t)(p->workers * p->inner);
+    s->spares = 0;
+    if (!count) return 0;
+    root = grow(s, p, &nodes, 0, count);
     if (most < 1) most = 1;
-    for (parts = divide(s, root, most, 0); count > s->slabs && parts > 1; parts = divide(s, root, most, 0)) {
+    for (parts = divide(s, root, most, 0); count > s->slabs && most < count; parts = divide(s, root, most, 0)) {
         if (parts + levels(count) + (size_t)p->workers <= s->slabs) break;
         for (size_t i = 0; i < nodes; i++) s->node[i].part = 0;
         most *= 2;
@@ -272,7 +297,7 @@ static bool take(struct pass *p, size_t *slice, float **slab)
     *slice = 0;
 #pragma omp critical(smurf_step)
     {
-        is = p->next < p->slices->count;
+        is = p->next < p->count;
         if (is && p->backward && s->spares > 0) *slab = s->spare[--s->spares];
         if (is && (*slab || !p->backward)) *slice = p->next++;
     }
@@ -304,7 +329,7 @@ static void climb(struct pass *p, size_t at, float *slab, struct loss loss)
 static struct loss run_slice(const struct pass *p, size_t i, size_t worker, float *slab)
 {
     const struct train_step *s = p->s;
-    const struct slice *slice = &p->slices->slice[i];
+    const struct slice *slice = &p->slice[i];
     struct op_run run = *p->run;
     run.threads = p->inner;
     if (slab) memset(slab, 0, s->model->params.total * sizeof *slab);
@@ -324,11 +349,11 @@ static void work(struct pass *p, size_t worker)
             continue;
         }
         struct loss loss = run_slice(p, i, worker, slab);
-        rows += p->slices->slice[i].rows;
+        rows += p->slice[i].rows;
         if (p->backward)
             climb(p, i, slab, loss);
         else
-            p->s->piece[i] = loss;
+            p->piece[i] = loss;
         atomic_fetch_sub(&p->left, 1);
     }
     if (rows >= OP_LONG) smurf_stop_linger(p->run->stop, &p->left);
@@ -348,12 +373,26 @@ static void tally(struct train_step *s, double from, uint64_t waits)
     }
 }
 
-/* Runs all slices; the gradient's parts are then added, and squared, chunk by chunk. Threads are the same in all
-   regions: OpenMP ends the surplus of a smaller team. */
-static void run_all(struct pass *p, size_t parts)
+/* Chunk c of all sums, which are squared, or sent to their owners. */
+static void sum_chunk(struct train_step *s, size_t c)
+{
+    size_t n = s->model->params.total, at = c * ADAM_CHUNK, end = at + ADAM_CHUNK < n ? at + ADAM_CHUNK : n;
+    for (size_t k = 0; k < s->sums; k++) {
+        const struct tree_part *part = s->part + s->first[k];
+        smurf_tree_sum(part, s->first[k + 1] - s->first[k], at, end);
+        if (s->joint.group->count > 1)
+            smurf_joint_pack(&s->joint, k, c, part->slab + at);
+        else
+            s->square[c] = smurf_square(end - at, part->slab + at);
+    }
+}
+
+/* Runs all slices; the gradient's parts are then added, chunk by chunk. Threads are the same in all regions: OpenMP
+   ends the surplus of a smaller team. */
+static void run_all(struct pass *p)
 {
     struct train_step *s = p->s;
-    size_t n = s->model->params.total, chunks = parts ? smurf_adam_chunks(n) : 0;
+    size_t chunks = p->backward ? smurf_adam_chunks(s->model->params.total) : 0;
     double from = now();
     if (p->inner > 1) work(p, 0);
 #pragma omp parallel num_threads(s->threads)
@@ -366,25 +405,85 @@ static void run_all(struct pass *p, size_t parts)
             s->worker[me].idle = now() - reached;
         }
 #pragma omp for schedule(static) nowait
-        for (size_t c = 0; c < chunks; c++) {
-            size_t at = c * ADAM_CHUNK, end = at + ADAM_CHUNK < n ? at + ADAM_CHUNK : n;
-            smurf_tree_sum(s->part, parts, at, end);
-            s->square[c] = smurf_square(end - at, s->part->slab + at);
-        }
+        for (size_t c = 0; c < chunks; c++) sum_chunk(s, c);
         s->worker[me].done = now();
     }
     tally(s, from, chunks && p->inner == 1 ? 2 : 1);
 }
 
+/* Tells all processes what this one requests. */
+static unsigned requests(const struct train_step *s, const struct op_run *run)
+{
+    return s->raise | (run->stop && atomic_load(&run->stop->asked) ? JOINT_STOP : 0);
+}
+
 struct loss smurf_train_step_dev(struct train_step *s, const struct op_run *run, const float *slab,
                                  const struct feed *dev)
 {
-    struct pass p = {.s = s, .run = run, .feed = dev, .slices = &s->dev, .weights = slab};
+    struct ranks *group = s->joint.group;
+    size_t first = s->dev_begin[group->rank];
+    struct pass p = {.s = s,
+                     .run = run,
+                     .feed = dev,
+                     .slices = &s->dev,
+                     .slice = s->dev.slice + first,
+                     .count = s->dev_begin[group->rank + 1] - first,
+                     .piece = s->piece + first,
+                     .weights = slab};
     struct loss sum = {0};
     plan(&p);
-    run_all(&p, 0);
+    run_all(&p);
+    for (int q = 0; q < group->count && group->count > 1; q++)
+        s->joint.bytes[q] = (s->dev_begin[q + 1] - s->dev_begin[q]) * sizeof *s->piece;
+    smurf_ranks_gather(RANKS_OTHER, s->piece, s->joint.bytes);
+    s->raised = smurf_ranks_any(RANKS_OTHER, requests(s, run) & JOINT_STOP) ? JOINT_STOP : 0;
     for (size_t i = 0; i < s->dev.count; i++) loss_add(&sum, &s->piece[i]);
     return sum;
+}
+
+/* The sums that are to be made of the parts, one for each own part of the joint batch. */
+static void list_sums(struct train_step *s, size_t parts)
+{
+    s->sums = 1;
+    s->first[0] = 0;
+    s->first[1] = parts;
+    if (s->joint.group->count == 1) return;
+    const struct joint_part *part = s->joint.part + joint_first(&s->joint);
+    s->sums = joint_last(&s->joint) - joint_first(&s->joint);
+    for (size_t k = 0, at = 0; k < s->sums; k++) {
+        while (at < parts && smurf_tree_below(s->part[at].node, part[k].node)) at++;
+        s->first[k + 1] = at;
+    }
+}
+
+/* From the sums of this process to own chunks of the gradient, squared, and the loss of all. */
+static struct loss join(struct train_step *s, unsigned flags)
+{
+    struct joint *j = &s->joint;
+    size_t n = s->model->params.total, first = smurf_joint_chunk(j, j->group->rank),
+           last = smurf_joint_chunk(j, j->group->rank + 1), start = smurf_joint_weight(j, j->group->rank);
+    size_t parts = j->begin[j->group->count];
+    for (size_t k = 0; k < s->sums; k++) {
+        s->part[k].loss = smurf_tree_loss(s->part + s->first[k], s->first[k + 1] - s->first[k]);
+        s->part[k].slab = s->part[s->first[k]].slab; /* k <= first[k]: no part is lost */
+    }
+    smurf_joint_exchange(j, s->part);
+    double from = now();
+#pragma omp parallel num_threads(s->threads)
+    {
+#pragma omp for schedule(static) nowait
+        for (size_t c = first; c < last; c++) {
+            size_t at = c * ADAM_CHUNK, end = at + ADAM_CHUNK < n ? at + ADAM_CHUNK : n;
+            smurf_tree_sum(j->sum, parts, at - start, end - start);
+            s->square[c] = smurf_square(end - at, j->sum->slab + (at - start));
+        }
+        s->worker[smurf_thread_number()].done = now();
+    }
+    tally(s, from, 1);
+    s->raised = smurf_joint_report(j, s->square, flags);
+    s->gradient = j->sum->slab;
+    j->group->steps++;
+    return smurf_tree_loss(j->sum, parts);
 }
 
 struct loss smurf_train_step_gradient(struct train_step *s, const struct op_run *run, const struct feed *train,
@@ -392,29 +491,44 @@ struct loss smurf_train_step_gradient(struct train_step *s, const struct op_run 
 {
     struct pass p = {
         .s = s, .run = run, .feed = train, .slices = &s->slices, .weights = s->slab[SLAB_WEIGHT], .backward = true};
+    struct loss loss;
     double square = 0;
+    bool alone = s->joint.group->count == 1;
     smurf_slices_cut(&s->slices, train, index);
+    if (!alone) smurf_joint_cut(&s->joint, &s->slices);
+    size_t first = alone ? 0 : s->joint.first;
+    p.slice = s->slices.slice + first;
+    p.count = (alone ? s->slices.count : s->joint.last) - first;
     plan(&p);
     size_t parts = make_tree(s, &p);
-    run_all(&p, parts);
-    s->slab[SLAB_GRADIENT] = s->part->slab;
+    list_sums(s, parts);
+    run_all(&p);
+    if (alone) {
+        s->raised = requests(s, run);
+        s->gradient = s->slab[SLAB_GRADIENT] = s->part->slab;
+        loss = smurf_tree_loss(s->part, parts);
+    } else {
+        loss = join(s, requests(s, run));
+    }
+    s->raise = 0;
     for (size_t c = 0; c < smurf_adam_chunks(s->model->params.total); c++) square += s->square[c];
     *norm = sqrt(square);
     s->counts.steps++;
-    return smurf_tree_loss(s->part, parts);
+    return loss;
 }
 
 void smurf_train_step_update(struct train_step *s, uint64_t t, double rate, double factor, double decay)
 {
-    size_t n = s->model->params.total;
+    int rank = s->joint.group->rank;
+    size_t n = s->model->params.total, start = smurf_joint_weight(&s->joint, rank);
     double from = now();
     const struct adam_rates r = smurf_adam_rates(t, rate, factor);
 #pragma omp parallel num_threads(s->threads)
     {
 #pragma omp for schedule(static) nowait
-        for (size_t c = 0; c < smurf_adam_chunks(n); c++) {
+        for (size_t c = smurf_joint_chunk(&s->joint, rank); c < smurf_joint_chunk(&s->joint, rank + 1); c++) {
             size_t at = c * ADAM_CHUNK, m = at + ADAM_CHUNK < n ? ADAM_CHUNK : n - at;
-            smurf_adam_move(m, &r, s->slab[SLAB_GRADIENT] + at, s->slab[SLAB_MOMENT1] + at, s->slab[SLAB_MOMENT2] + at,
+            smurf_adam_move(m, &r, s->gradient + (at - start), s->slab[SLAB_MOMENT1] + at, s->slab[SLAB_MOMENT2] + at,
                             s->slab[SLAB_WEIGHT] + at);
             if (s->slab[SLAB_AVERAGE])
                 smurf_average_move(m, decay, s->slab[SLAB_WEIGHT] + at, s->slab[SLAB_AVERAGE] + at);
@@ -422,4 +536,12 @@ void smurf_train_step_update(struct train_step *s, uint64_t t, double rate, doub
         s->worker[smurf_thread_number()].done = now();
     }
     tally(s, from, 1);
+    smurf_joint_complete(&s->joint, RANKS_STEP, s->slab[SLAB_WEIGHT]);
+}
+
+void smurf_train_step_complete(struct train_step *s)
+{
+    static const int moved[] = {SLAB_MOMENT1, SLAB_MOMENT2, SLAB_AVERAGE};
+    for (int i = 0; i < 3; i++)
+        if (s->slab[moved[i]]) smurf_joint_complete(&s->joint, RANKS_OTHER, s->slab[moved[i]]);
 }

@@ -5,17 +5,17 @@
  * second of two neighbours adds them. When few nodes of the tree (tree.h) are left, its parts, the workers wait for
  * each other once, and add the parts chunk of weights by chunk of weights. A batch with too few slices for the workers
  * runs slice by slice, with all threads inside each. The gradient has the same bits either way, for any number of
- * threads.
+ * threads, and of processes (joint.h).
  *
  * Used by the trainer, the benchmarks and the comparison with PyTorch. A step allocates nothing.
  */
 #ifndef SMURF_TRAIN_STEP_H
 #define SMURF_TRAIN_STEP_H
 
-#include "train/slices.h"
-#include "train/tree.h"
+#include "train/joint.h"
 
-/* Slabs: weights, and arrays of the same shape. That of the gradient is one of the pool. */
+/* Slabs: weights, and arrays of the same shape. That of the gradient is one of the pool. With several processes, each
+   moves its own chunks of weights; after a step, only SLAB_WEIGHT is complete in all. */
 enum slab { SLAB_WEIGHT, SLAB_GRADIENT, SLAB_MOMENT1, SLAB_MOMENT2, SLAB_AVERAGE, SLAB_BEST, SLABS };
 
 struct step_worker;
@@ -38,13 +38,20 @@ struct train_step {
     struct slices slices, dev; /* of the current batch; of all dev */
     struct step_node *node;    /* (2 slices): the current batch's tree */
     struct tree_part *part;    /* (slices) */
+    size_t *first, sums;       /* (sums + 1): the parts of each sum that other processes wait for, or of the only one */
     struct loss *piece;        /* (slices of dev) */
     float **pool, **spare;     /* (slabs): all slabs for gradients; those not in use */
+    size_t *dev_begin;         /* (ranks + 1) slices of dev that each rank runs */
     size_t slabs, spares;
     double *square; /* sums of squares, one per chunk of weights */
     float *memory;  /* workspaces of the loss */
     size_t memory_size;
     struct step_worker *worker; /* (threads) */
+
+    struct joint joint;
+    const float *gradient; /* of the own chunks of weights */
+    unsigned raise;        /* requests of this process, JOINT_SAVE, that its next gradient tells all */
+    unsigned raised;       /* those of any process that the last one told */
 };
 
 /* Initial weights are a function of the seed; the rest is 0. For the batches of `train`, and all of dev, if it is not
@@ -55,7 +62,8 @@ smurf_status smurf_train_step_init(struct train_step *step, const struct model *
                                    uint64_t seed, smurf_error *err);
 void smurf_train_step_release(struct train_step *step);
 
-/* The loss of all dev with the weights of `slab`. */
+/* The loss of all dev with the weights of `slab`, complete in all processes. Like the gradient, it sets step->raised:
+   JOINT_STOP if any process was asked to stop, and the result is void. */
 struct loss smurf_train_step_dev(struct train_step *step, const struct op_run *run, const float *slab,
                                  const struct feed *dev);
 /* The loss of batch `index` of the epoch with the current weights, and its gradient in SLAB_GRADIENT; *norm is the norm
@@ -64,5 +72,7 @@ struct loss smurf_train_step_gradient(struct train_step *step, const struct op_r
                                       size_t index, double *norm);
 /* Step t, counted from 1: Adam with the gradient times `factor`, then the average, if any, with `decay`. */
 void smurf_train_step_update(struct train_step *step, uint64_t t, double rate, double factor, double decay);
+/* Completes moments and average in all processes. */
+void smurf_train_step_complete(struct train_step *step);
 
 #endif

@@ -330,7 +330,7 @@ smurf_status smurf_trainer_step(smurf_trainer *t, double *loss, int *last, smurf
     double norm;
     if (!settles(&t->frame->config, t->at.epoch + 1)) run.dropout = t->frame->config.dropout;
     struct loss sum = smurf_train_step_gradient(&t->step, &run, &t->train, t->at.next, &norm);
-    if (t->stop.asked) return cancelled(t, err);
+    if (t->step.raised & JOINT_STOP) return cancelled(t, err);
     double total = t->step.loss.alpha * sum.time + sum.type;
     double factor = clip(t, norm);
     float square = (float)(norm * factor * norm * factor); /* must fit Adam's second moment */
@@ -378,12 +378,15 @@ static void judge(smurf_trainer *t, smurf_epoch *out)
     if (c->patience && t->at.waited >= c->patience) t->at.stopped = true;
 }
 
-/* Asks the callback whether to continue. */
+/* Asks the callback whether to continue. One of several processes must first tell the others, with the next step. */
 static smurf_status tell(smurf_trainer *t, smurf_error *err)
 {
     if (!t->progress.report) return SMURF_OK;
     describe(t);
-    return smurf_progress_tell(&t->progress, (double)t->at.next, err) ? cancelled(t, err) : SMURF_OK;
+    if (!smurf_progress_tell(&t->progress, (double)t->at.next, err)) return SMURF_OK;
+    if (t->step.joint.group->count == 1) return cancelled(t, err);
+    t->step.raise |= JOINT_STOP;
+    return SMURF_OK;
 }
 
 static smurf_status run_epoch(smurf_trainer *t, smurf_epoch *out, smurf_error *err)
@@ -405,9 +408,10 @@ static smurf_status run_epoch(smurf_trainer *t, smurf_epoch *out, smurf_error *e
                          .rate = smurf_schedule_rate(&t->frame->config, t->at.epoch + 1, t->at.step, t->at.halvings),
                          .seconds = t->at.seconds,
                          .events_per_second = t->at.seconds > 0 ? t->at.events / t->at.seconds : 0};
+    if (t->step.slab[SLAB_AVERAGE]) smurf_joint_complete(&t->step.joint, RANKS_OTHER, t->step.slab[SLAB_AVERAGE]);
     if (t->has_dev) {
         struct loss dev = dev_loss(t);
-        if (t->stop.asked) return cancelled(t, err);
+        if (t->step.raised & JOINT_STOP) return cancelled(t, err);
         out->dev_time_loss = dev.time / (double)dev.gaps;
         out->dev_type_loss = dev.type / (double)(dev.typed ? dev.typed : 1);
         out->dev_accuracy = dev.right / (double)(dev.typed ? dev.typed : 1);

@@ -10,6 +10,12 @@ static unsigned depth(size_t node)
     return d;
 }
 
+bool smurf_tree_below(size_t node, size_t above)
+{
+    unsigned x = depth(node), y = depth(above);
+    return x >= y && node >> (x - y) == above;
+}
+
 static size_t ancestor_of(size_t a, size_t b)
 {
     unsigned x = depth(a), y = depth(b);

@@ -22,6 +22,8 @@ struct tree_part {
 /* Of n >= 2 nodes, disjoint and ordered, `stride` bytes apart: *ancestor is the closest that all have in common.
    Returns how many are below its left child. */
 size_t smurf_tree_split(const size_t *node, size_t stride, size_t n, size_t *ancestor);
+/* Whether a node is `above` or below it. */
+bool smurf_tree_below(size_t node, size_t above);
 /* Parts are ordered from left to right.
 
    The root's weights from .. to-1, in part[0].slab; those of the other slabs are overwritten by partial sums. */
