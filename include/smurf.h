@@ -14,7 +14,8 @@
  *   copies what it needs, so handles may be freed in any order, with two exceptions: a trainer borrows its data sets
  *   and a forecast its model, which must outlive them. Strings and arrays returned by a handle belong to it. Strings
  *   and arrays passed to the library are used during the call only.
- * - Threads: a handle may be read from several threads at once. A thread that changes it must be the only user.
+ * - Threads: a handle may be read from several threads at once. A thread that changes it must be the only user. A process
+ *   may fork between calls, and both go on.
  * - Growth: option structs start with their size, set by the matching `_init` macro, and so can gain members without
  *   breaking programs compiled against an older header. Structs returned by pointer can gain members at their end.
  *   Structs marked "fixed" never change.
@@ -719,6 +720,7 @@ typedef struct smurf_arrays {
     const char *name;                       /* for smurf_data_source; NULL: "arrays" */
     smurf_free_fn *release; /* NULL: everything is copied. Else `time` and `type` are lent if possible */
     void *release_context;
+    const char *timezone; /* IANA name of the zone that the dates were in, for hours and weekdays; NULL: UTC */
 } smurf_arrays;
 
 #define smurf_arrays_init(arrays) smurf_arrays_init_sized((arrays), sizeof *(arrays))

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import pickle
+import signal
 import subprocess
 import sys
 import tempfile
@@ -387,11 +388,15 @@ class Python(unittest.TestCase):
         self.assertEqual(found, [wanted] * 6)
 
     def test_after_fork(self):
-        wanted = self.model.forecast(self.test, threads=1).df["median"].tolist()
+        wanted = self.model.forecast(self.test, threads=2).df["median"].tolist()
         child = os.fork()
         if child == 0:
-            os._exit(0 if self.model.forecast(self.test, threads=1).df["median"].tolist() == wanted else 1)
+            signal.alarm(60)  # threads that the parent had do not exist here, and must not be waited for
+            ok = self.model.forecast(self.test, threads=2).df["median"].tolist() == wanted
+            smurf.fit(self.train, self.dev, epochs=1, threads=2)
+            os._exit(0 if ok else 1)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+        self.assertEqual(self.model.forecast(self.test, threads=2).df["median"].tolist(), wanted)
 
     def test_memory_is_flat(self):
         def held():

@@ -150,6 +150,51 @@ static void ticks_are_exact(void **state)
     same_data(make(&a), read_text("time\n-5\n3\n2251799813685247\n", NULL));
 }
 
+/* The zone of the dates goes along with parts, packed files and models. */
+static void a_zone_is_kept(void **state)
+{
+    (void)state;
+    smurf_arrays a;
+    smurf_data *data, *part, *packed;
+    smurf_error err;
+    void *bytes;
+    size_t size;
+    smurf_write_config config;
+    smurf_arrays_init(&a);
+    a.events = 4;
+    a.ticks = (int64_t[]){1700000000, 1700000010, 1700000040, 1700000060};
+    a.is_calendar = 1;
+    a.timezone = "Europe/Berlin";
+    data = make(&a);
+    assert_null(smurf_data_reading(data)); /* not read from a table */
+    assert_int_equal(smurf_data_window(&part, data, 2, 1, &err), SMURF_OK);
+    assert_string_equal(part->reading.timezone, "Europe/Berlin");
+    smurf_write_config_init(&config);
+    config.format = "packed";
+    assert_int_equal(smurf_data_write_memory(data, &bytes, &size, &config, &err), SMURF_OK);
+    assert_int_equal(smurf_data_read_memory(&packed, bytes, size, "packed", NULL, &err), SMURF_OK);
+    assert_string_equal(packed->reading.timezone, "Europe/Berlin");
+    assert_null(smurf_data_reading(packed));
+    smurf_free(bytes);
+    smurf_data_free(packed);
+    smurf_data_free(part);
+
+    smurf_settings *settings;
+    smurf_model *model, *again;
+    assert_int_equal(smurf_settings_new(&settings, NULL, data, &err), SMURF_OK);
+    assert_int_equal(smurf_settings_set(settings, "epochs", "1", &err), SMURF_OK);
+    assert_int_equal(smurf_fit(&model, settings, data, NULL, NULL, &err), SMURF_OK);
+    assert_int_equal(smurf_model_save_memory(model, &bytes, &size, &err), SMURF_OK);
+    assert_int_equal(smurf_model_load_memory(&again, bytes, size, NULL, &err), SMURF_OK);
+    assert_string_equal(smurf_model_reading(again)->timezone, "Europe/Berlin");
+    assert_null(smurf_model_reading(again)->time_column);
+    smurf_free(bytes);
+    smurf_model_free(model);
+    smurf_model_free(again);
+    smurf_settings_free(settings);
+    smurf_data_free(data);
+}
+
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
 static void count_release(void *context)
@@ -255,6 +300,9 @@ static void wrong_arguments(void **state)
     a.type_name = (const char *const[]){"x", NULL};
     refuse(&a, SMURF_ERROR_ARGUMENT, "type_name[1] is NULL");
     a.type_name = NULL;
+    a.timezone = "Europe/Belin";
+    refuse(&a, SMURF_ERROR_INPUT, "Europe/Belin");
+    a.timezone = NULL;
     a.types = (1 << 24) + 1;
     refuse(&a, SMURF_ERROR_ARGUMENT, "at most 16777216 are allowed");
     a.types = 0;
@@ -427,6 +475,7 @@ int main(void)
         cmocka_unit_test(wrong_arguments),
         cmocka_unit_test(lent_arrays_are_used_in_place),
         cmocka_unit_test(what_must_change_is_copied),
+        cmocka_unit_test(a_zone_is_kept),
         cmocka_unit_test(ten_million_events),
         cmocka_unit_test(written_into_memory),
     };

@@ -150,6 +150,13 @@ static void more_types_than_the_model_has(void **state)
     assert_non_null(strstr(err.message, "dev has 4 types, train 2"));
     assert_null(trainer);
     smurf_data_free(data);
+    data = read_text("sequence,time,type\n1,1,bid\n1,2,ask\n1,4,ask\n1,5,bid\n");
+    smurf_data *other = read_text("sequence,time,type\n1,1,ask\n1,2,bid\n1,4,ask\n1,5,bid\n");
+    assert_int_equal(smurf_trainer_new(&trainer, &config, data, other, &err), SMURF_ERROR_ARGUMENT);
+    assert_string_equal(err.message, "type 0 is 'ask' in dev, 'bid' in train: read them together, as one directory");
+    assert_null(trainer);
+    smurf_data_free(other);
+    smurf_data_free(data);
 }
 
 /* Samplers with steps draw 100 times unless told otherwise. */

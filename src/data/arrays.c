@@ -7,6 +7,7 @@
 #include "base/sized.h"
 #include "data/builder.h"
 #include "data/number.h"
+#include "data/time_zone.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -318,6 +319,17 @@ static smurf_status make_room(struct input *in, struct builder *b, smurf_error *
     return SMURF_OK;
 }
 
+static smurf_status take_zone(const smurf_arrays *a, struct builder *b, smurf_error *err)
+{
+    struct time_zone *zone;
+    if (!a->timezone) return SMURF_OK;
+    smurf_status status = smurf_time_zone_open(&zone, a->timezone, err);
+    if (status) return status;
+    smurf_time_zone_free(zone);
+    b->reading.timezone = smurf_arena_text(&b->text, a->timezone, strlen(a->timezone));
+    return b->reading.timezone ? SMURF_OK : smurf_fail_memory(err);
+}
+
 static smurf_status make(smurf_data **out, struct input *in, struct builder *b, smurf_error *err)
 {
     const smurf_arrays *a = &in->a;
@@ -325,6 +337,7 @@ static smurf_status make(smurf_data **out, struct input *in, struct builder *b, 
     if (!status) status = find_sequences(in, err);
     if (!status && a->sequences == 0) status = smurf_fail(err, SMURF_ERROR_INPUT, "there are no sequences in it");
     if (!status) status = take_type_names(a, b, err);
+    if (!status) status = take_zone(a, b, err);
     if (!status) status = make_room(in, b, err);
     for (size_t s = 0; s < a->sequences && !status; s++) status = take_sequence(in, b, s, err);
     return status ? status : smurf_builder_finish(b, out, err);

@@ -46,8 +46,9 @@ smurf_status smurf_builder_inherit(struct builder *b, const smurf_data *from, sm
     smurf_status status = smurf_builder_inherit_types(b, from, err);
     for (size_t i = 0; from->remark && from->remark[i] && !status; i++)
         status = smurf_builder_remark(b, err, "%s", from->remark[i]);
-    return status || !from->reading.time_column ? status
-                                                : smurf_reading_copy(&b->reading, &from->reading, &b->text, err);
+    return status || !(from->reading.time_column || from->reading.timezone)
+               ? status
+               : smurf_reading_copy(&b->reading, &from->reading, &b->text, err);
 }
 
 /* ---- Events ---------------------------------------------------------------------------------- */

@@ -264,7 +264,7 @@ static smurf_status take_reading(struct reader *r, smurf_error *err)
     for (uint32_t i = 0; i < r->h.members; i++) {
         const char *text = next_text(r);
         if (!text || (*text != '+' && *text != '-')) return damaged(r, part_name[TEXTS], err);
-        if (*text == '-' || !(r->h.flags & READ) || !smurf_reading_member(i)) continue;
+        if (*text == '-' || !smurf_reading_member(i)) continue;
         const char *copy = smurf_arena_text(&r->b->text, text + 1, strlen(text + 1));
         if (!copy) return smurf_fail_memory(err);
         *smurf_reading_text(reading, i) = copy;

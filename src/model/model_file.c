@@ -158,7 +158,7 @@ json_t *smurf_model_to_json(const smurf_model *m)
         "low", m->low, "high", m->high, "fingerprint", print, "seed", (json_int_t)m->config.seed, "epoch",
         (json_int_t)m->epoch, "dev_loss", isfinite(m->dev_loss) ? json_real(m->dev_loss) : json_null());
     bool done = json && smurf_model_notes_to_json(&m->notes, json);
-    if (done && m->reading.time_column)
+    if (done && smurf_model_reading(m))
         done = json_object_set_new(json, "reading", smurf_model_reading_to_json(&m->reading)) == 0;
     return done ? json : give_up(json);
 }

@@ -6,7 +6,7 @@
 
 const smurf_reading *smurf_model_reading(const smurf_model *model)
 {
-    return model->reading.time_column ? &model->reading : NULL;
+    return model->reading.time_column || model->reading.timezone ? &model->reading : NULL;
 }
 
 /* The sentence is about one file. */
@@ -41,6 +41,6 @@ smurf_status smurf_model_reading_from_json(smurf_model *m, const json_t *json, b
         if (text && !(*smurf_reading_text(&m->reading, i) = smurf_arena_text(&m->text, text, strlen(text))))
             return smurf_fail_memory(err);
     }
-    if (json && !m->reading.time_column) *right = false;
+    if (json && !smurf_model_reading(m)) *right = false;
     return SMURF_OK;
 }

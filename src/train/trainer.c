@@ -209,6 +209,18 @@ smurf_status smurf_trainer_build(smurf_trainer **out, smurf_model *frame, const 
     return status;
 }
 
+/* Parts that were read one by one number their types in their own order. */
+static smurf_status same_names(const smurf_data *train, const smurf_data *dev, smurf_error *err)
+{
+    if (!dev || !dev->type_name || !train->type_name) return SMURF_OK;
+    for (uint32_t k = 0; k < dev->types; k++)
+        if (strcmp(dev->type_name[k], train->type_name[k]) != 0)
+            return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                              "type %u is '%.100s' in dev, '%.100s' in train: read them together, as one directory", k,
+                              dev->type_name[k], train->type_name[k]);
+    return SMURF_OK;
+}
+
 smurf_status smurf_trainer_new(smurf_trainer **out, const smurf_settings *settings, const smurf_data *train,
                                const smurf_data *dev, smurf_error *err)
 {
@@ -219,6 +231,7 @@ smurf_status smurf_trainer_new(smurf_trainer **out, const smurf_settings *settin
         status =
             smurf_fail(err, SMURF_ERROR_ARGUMENT, "dev has %u types, train %u: read them together, as one directory",
                        dev->types, train->types);
+    if (!status) status = same_names(train, dev, err);
     if (!status) status = make_frame(&frame, settings, train, dev, err);
     return status ? status : smurf_trainer_build(out, frame, train, dev, err);
 }
