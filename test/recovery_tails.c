@@ -22,7 +22,7 @@ static smurf_data *sittings(double share, size_t sequences, uint64_t seed)
         {"short", (const double[]){20 * second}, 1}, {"long", (const double[]){2 * month}, 1}, {"share", &share, 1}};
     smurf_error err;
     smurf_process *process;
-    smurf_data *data;
+    smurf_data *data = NULL;
     smurf_simulate_config config;
     smurf_simulate_config_init(&config);
     config.sequences = sequences;
@@ -83,7 +83,7 @@ static struct claims claims_of(const smurf_model *model, const smurf_data *data)
         const smurf_sequence *q = smurf_data_sequence(data, s);
         smurf_forecast_clear(f, q->origin);
         for (size_t i = 0; i < q->length; i++) {
-            double mean, q99;
+            double mean = 0, q99 = 0;
             if (smurf_forecast_append(f, q->time[i], q->type[i], &err) || smurf_forecast_mean(f, &mean, &err) ||
                 smurf_forecast_quantile(f, &level, &q99, 1, &err))
                 fail_msg("%s", err.message);
