@@ -86,13 +86,14 @@ static uint64_t bits_of(double x)
     return bits;
 }
 
+/* An end of observation counts if the data said so itself: commands that need none do not assume it. */
 uint64_t smurf_data_fingerprint(const smurf_data *data)
 {
     uint64_t h = HASH_START ^ data->events;
     for (size_t s = 0; s < data->sequences; s++) {
         const smurf_sequence *q = &data->sequence[s];
         h = smurf_hash(h, (uint64_t)q->origin ^ q->length);
-        h = smurf_hash(h, bits_of(isnan(q->end) ? -1 : q->end) ^ q->first);
+        h = smurf_hash(h, bits_of(isnan(q->end) || data->observed ? -1 : q->end) ^ q->first);
         for (size_t i = 0; i < q->length; i++) h = smurf_hash(h, bits_of(q->time[i]) ^ q->type[i]);
     }
     return h;

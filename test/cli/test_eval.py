@@ -7,7 +7,7 @@ import signal
 import subprocess
 import unittest
 
-from models import SMALL, ModelCase, table
+from models import SMALL, ModelCase, calendar, table
 
 KEYS = """n cs cs_raw cs_all cs_pit cs_floor cs_marginal cs_recent cer il crps crps_raw crps_marginal crps_recent skill_recent
           acc acc_true_time acc_markov levels coverage interval_length unit model data part sequences mean_gap recalibrated
@@ -148,6 +148,11 @@ class Parts(EvalCase):
         self.write("f.csv", table(40, seed=9))
         e = self.json("model.safetensors", "f.csv")
         self.assertEqual((e["part"], e["sequences"]), ("", 40))
+        # dates, whose end of observation is assumed in training
+        self.write("g.csv", calendar(40))
+        for more in (), ("--observed-until", "2030-01-01"):
+            self.smurf("train", "g.csv", "--epochs", "1", "-q", *SMALL, *more)
+            self.assertEqual(self.json("model.safetensors", "g.csv", quiet=False)["part"], "test", more)
 
     def test_numbers_that_were_names(self):
         self.write("d/train.csv", table(20, types=("404", "500")))
