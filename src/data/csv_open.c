@@ -247,7 +247,7 @@ static smurf_status first_line(struct csv *csv, const char *p, const char *end, 
 }
 
 /* The comment before the first line, as a header: "# time,type", "#Fields: date time". NULL if it has another number of
-   fields. */
+   fields, empty ones at the end of the first line aside. */
 static smurf_status read_comment(struct csv *csv, struct field **out)
 {
     const char *p = csv->comment;
@@ -262,8 +262,14 @@ static smurf_status read_comment(struct csv *csv, struct field **out)
     csv->scan.quoted = strchr(p, '"') != NULL;
     smurf_status status = split_line(csv, p, p + strlen(p), &field, &count);
     if (status == SMURF_ERROR_INPUT) return SMURF_OK;
-    if (!status && count == csv->columns) *out = field;
-    return status;
+    if (status || count > csv->columns) return status;
+    for (size_t i = count; i < csv->columns; i++)
+        if (csv->heading[i].n) return SMURF_OK;
+    struct field *all = smurf_arena_alloc(&csv->text, csv->columns * sizeof *all);
+    if (!all) return smurf_fail_memory(csv->scan.err);
+    for (size_t i = 0; i < csv->columns; i++) all[i] = i < count ? field[i] : (struct field){"", 0};
+    *out = all;
+    return SMURF_OK;
 }
 
 /* Are these numbers of columns, such as "1,3"? */
@@ -365,13 +371,6 @@ static smurf_status look(struct csv *csv, struct sample *sample, struct field *f
     return smurf_source_blame(csv->scan.source, smurf_choose(choice, &table, err), err);
 }
 
-static smurf_status skip_byte_order_mark(struct source *source, smurf_error *err)
-{
-    smurf_status status = smurf_source_fill(source, 3, err);
-    if (!status && source->end - source->p >= 3 && memcmp(source->p, "\xEF\xBB\xBF", 3) == 0) source->p += 3;
-    return status;
-}
-
 /* "sep=;", which spreadsheets write. */
 static bool names_separator(const char *p, const char *end)
 {
@@ -431,7 +430,7 @@ smurf_status smurf_csv_open(struct csv *csv, struct source *source, struct build
     struct choice choice;
     struct field *first = NULL;
     const char *begin = NULL;
-    smurf_status status = skip_byte_order_mark(source, err);
+    smurf_status status = smurf_source_skip_mark(source, err);
     if (!status && builder) status = smurf_source_fill(source, SNIFF_BYTES, err);
     if (!status) status = read_first_line(csv, &sample, !builder, &first, &begin);
     if (!status && builder) status = smurf_source_middle(source, SNIFF_PIECE, &sample.middle, &sample.middle_n, err);

@@ -618,13 +618,6 @@ static void read_array(struct reader *r, int depth)
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-static void skip_byte_order_mark(struct reader *r)
-{
-    struct source *source = r->json.source;
-    r->json.status = smurf_source_fill(source, 3, r->json.err);
-    if (!r->json.status && source->end - source->p >= 3 && memcmp(source->p, "\xEF\xBB\xBF", 3) == 0) source->p += 3;
-}
-
 /* Reads one value of the file; c is its first character. */
 static void read_value(struct reader *r, char c)
 {
@@ -685,7 +678,7 @@ static smurf_status read_json(struct source *source, struct builder *builder, co
         .json = {.source = source, .err = err, .lines = true}, .builder = builder, .config = config, .calendar = -1};
     smurf_error own = {0};
     if (!err) r.json.err = err = &own;
-    skip_byte_order_mark(&r);
+    r.json.status = smurf_source_skip_mark(source, err);
     if (!r.json.status)
         r.json.status = smurf_json_events_sniff(&r.events, source, config, builder, is_no_event, &r, err);
     for (char c; (c = smurf_json_peek(&r.json)) && !r.json.status;) read_value(&r, c);
@@ -706,8 +699,8 @@ static smurf_status open_stream(void **state, struct source *source, const smurf
     if (!r) return smurf_fail_memory(err);
     *r = (struct reader){
         .json = {.source = source, .err = err, .lines = true, .at_once = true}, .config = config, .calendar = -1};
-    skip_byte_order_mark(r);
-    smurf_status status = r->json.status ? r->json.status : smurf_json_events_as(&r->events, config, err);
+    smurf_status status = smurf_source_skip_mark(source, err);
+    if (!status) status = smurf_json_events_as(&r->events, config, err);
     if (status) release(r);
     if (status) free(r);
     return status;
@@ -768,21 +761,26 @@ static const struct format_stream stream = {open_stream, read_stream, close_stre
 
 /* ---- Classes --------------------------------------------------------------------------------- */
 
-static char first_character(const char *head, size_t n)
+/* Does the text begin with this bracket, and go on as no table does? Rows begin with [10/Oct/2000:13:55:36 -0700], with
+   [Thu Oct 11 2000], or with {3F2504E0-4F89-...}. */
+static bool begins(const char *head, size_t n, char bracket)
 {
-    size_t i = n >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    while (i < n && (head[i] == ' ' || head[i] == '\t' || head[i] == '\r' || head[i] == '\n')) i++;
-    return i < n ? head[i] : '\0';
+    size_t i = n >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0, digits = 0;
+    while (i < n && memchr(" \t\r\n", head[i], 4)) i++;
+    if (i == n || head[i++] != bracket) return false;
+    while (i + digits < n && head[i + digits] && strchr("0123456789abcdefABCDEF", head[i + digits])) digits++;
+    if (digits && i + digits < n && memchr("/-:", head[i + digits], 3)) return false;
+    return i == n || head[i] < 'A' || head[i] > 'Z' || bracket == '{';
 }
 
 static bool looks_jsonl(const char *head, size_t n)
 {
-    return first_character(head, n) == '{';
+    return begins(head, n, '{');
 }
 
 static bool looks_json(const char *head, size_t n)
 {
-    return first_character(head, n) == '[';
+    return begins(head, n, '[');
 }
 
 const struct format_class smurf_format_jsonl = {.name = "jsonl",

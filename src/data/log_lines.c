@@ -1,6 +1,7 @@
 /* log_lines.c - see log_lines.h. */
 #include "data/log_lines.h"
 
+#include "data/calendar.h"
 #include "data/sniff.h"
 
 #include <string.h>
@@ -67,8 +68,7 @@ static bool split_syslog(const char *p, const char *end, struct field *out, char
         struct field day = word(&p, end), clock = word(&p, end);
         if (day.n < 1 || day.n > 2 || !is_digit(day.text[0]) || !is_clock(clock.text, clock.n)) return false;
         w = (struct field){from, (size_t)(clock.text + clock.n - from)};
-    } else if (!(w.n >= 19 && is_digit(w.text[0]) && w.text[4] == '-' && w.text[10] == 'T' &&
-                 is_clock(w.text + 11, w.n - 11))) {
+    } else if (!(w.n >= 19 && w.text[10] == 'T' && smurf_calendar_scan(&(struct calendar_time){0}, w.text, w.n))) {
         return false;
     }
     struct field host = word(&p, end), program = {p, 0}, pid = {p, 0};

@@ -249,6 +249,13 @@ smurf_status smurf_source_fill(struct source *source, size_t want, smurf_error *
     return status;
 }
 
+smurf_status smurf_source_skip_mark(struct source *source, smurf_error *err)
+{
+    smurf_status status = smurf_source_fill(source, 3, err);
+    if (!status && source->end - source->p >= 3 && memcmp(source->p, "\xEF\xBB\xBF", 3) == 0) source->p += 3;
+    return status;
+}
+
 smurf_status smurf_source_middle(const struct source *source, size_t n, char **out, size_t *got, smurf_error *err)
 {
     struct stat about;

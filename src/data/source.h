@@ -42,6 +42,9 @@ void smurf_source_close(struct source *source);
 /* Reads until at least `want` bytes are unread, or the input ends (eof, fewer bytes). */
 smurf_status smurf_source_fill(struct source *source, size_t want, smurf_error *err);
 
+/* Skips the byte order mark of UTF-8. */
+smurf_status smurf_source_skip_mark(struct source *source, smurf_error *err);
+
 /* Reads up to n bytes from the middle of the file, without moving; *out is owned by the caller and padded. *got is 0
    unless the input is a regular file, not compressed, of which there is more than the window. */
 smurf_status smurf_source_middle(const struct source *source, size_t n, char **out, size_t *got, smurf_error *err);

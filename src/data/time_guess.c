@@ -107,6 +107,8 @@ static bool try(struct time_tally *tally, size_t i, const char *text, size_t n, 
     } else {
         if (!smurf_time_cell_scan(&c, f, text, n)) return false;
         if (!(c.found & OP_CLOCKS) && !(f->parts & TIME_YEAR)) return false; /* 10/12 is no time */
+        if ((c.found & OP_BIT(OP_YEAR_2)) && c.separator[0] == ':')
+            return false; /* the 10 of 20 Nov 10:21 is no year */
         if (f->parts & TIME_YEAR) {
             if (c.year < FIRST_YEAR || c.year > LAST_YEAR) return false;
         } else if (f->parts & TIME_DATE) {

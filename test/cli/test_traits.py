@@ -61,6 +61,14 @@ TIMES = {
     "rfc_2822": (lambda t: t.strftime("%a, %d %b %Y %H:%M:%S +0000"), "%", 1),
     "apache": (lambda t: t.strftime("[%d/%b/%Y:%H:%M:%S +0000]"), "%d/%b/%Y", 1),
     "db2": (lambda t: t.strftime("%Y-%m-%d-%H.%M.%S.675872"), "%Y-%m-%d-%H", 1),
+    "year_slashes_short": (lambda t: f"{t.year}/{t.month}/{t.day} " + t.strftime("%H:%M"), "%Y/%m/%d", 60),
+    "dots_short_year": (lambda t: t.strftime("%d.%m.%y %H:%M:%S"), "%d.%m.%y", 1),
+    "iso_week": (lambda t: t.strftime("%G-W%V-%uT%H:%M:%S"), "iso", 1),
+    "iso_ordinal": (lambda t: t.strftime("%Y-%jT%H:%M:%S"), "iso", 1),
+    "iso_basic_fraction": (lambda t: t.strftime("%Y%m%dT%H%M%S,250Z"), "iso", 1),
+    "us_12_hours_short": (lambda t: us(t) + t.strftime(" %I:%M%p"), "%m/%d/%Y", 60),
+    "month_name_short_year": (lambda t: t.strftime("%d-%b-%y %I.%M.%S.000000 %p"), "%d-%b-%y", 1),
+    "ctime": (lambda t: t.strftime("%a %b %d %H:%M:%S %Y"), "%b", 1),
     "epoch_s": (lambda t: str(int(t.replace(tzinfo=UTC).timestamp())), "epoch-s", 1),
     "epoch_fraction": (lambda t: "%.1f" % t.replace(tzinfo=UTC).timestamp(), "epoch-s", 1),
     "epoch_ms": (lambda t: str(int(t.replace(tzinfo=UTC).timestamp()) * 1000), "epoch-ms", 1),
@@ -84,7 +92,7 @@ NAMES = [
 def table(rows, names=("when", "case", "activity", "note"), delimiter=",", form="iso_blank", quote=False, end="\n",
           cells=None):
     """cells: what a row becomes, (when, case, activity, note) by default."""
-    write = TIMES[form][0]
+    write = TIMES[form][0] if form in TIMES else str
 
     def text(cell):
         return '"%s"' % cell if quote else cell
@@ -208,6 +216,23 @@ for missing, share in itertools.product(["time", "sequence", "type"], [1, 2, 20]
             kept = self.check(text, "when", "case", "activity", "--missing", "keep", types=5)
             self.assertIn("(none)", kept["type_names"])
     add(f"empty_{missing}_{share}", lacking)
+
+
+SEQUENCES = ["case:concept:name", "Case ID", "CaseID", "userId", "user_id", "machineID", "session", "account", "patient", "device",
+             "Customer Id", "ORDER_NO", "vehicle", "trace", "member-id"]
+TYPES = ["concept:name", "Activity", "event", "errorID", "EventId", "action", "status", "alarm code", "Event_Type", "Phase"]
+for sequence in SEQUENCES:
+    add("sequence_" + sequence, lambda self, name=sequence: self.check(
+        table(ROWS, ("remark", "when", name, "what"), cells=lambda w, c, a, n: (n, w, c, a)), "when", name, "what"))
+for type in TYPES:
+    add("type_" + type, lambda self, name=type: self.check(
+        table(ROWS, ("where", "when", "case", name), cells=lambda w, c, a, n: ("xyz"[int(n[5:]) % 3], w, c, a)), "when", "case", name))
+for offset, hours in {"+01:00": 1, "-0530": -5.5, "+02": 2, " +0200": 2, " -01:00": -1}.items():
+    def shifted(self, offset=offset, hours=hours):
+        for form in "iso_blank", "us", "day_first", "dots":
+            self.check(table(ROWS, form=form, cells=lambda w, c, a, n: (w + offset, c, a, n)), "when", "case", "activity",
+                       first=START - datetime.timedelta(hours=hours))
+    add("offset_" + offset.replace("-", "minus"), shifted)
 
 
 class Content(Described):
@@ -362,6 +387,35 @@ class Content(Described):
         self.check(text, "when", "case", "activity", "--timezone", "Etc/GMT-2", first=START - datetime.timedelta(hours=2))
         self.refused(text, ["Nowhere/City"], "--timezone", "Nowhere/City")
 
+    def test_clocks_change(self):
+        """Every half hour of local time, as clocks show it: no gap is negative, and all are half an hour."""
+        import zoneinfo
+        zone = zoneinfo.ZoneInfo("Europe/Berlin")
+        for month, day in (3, 29), (10, 25):
+            start = datetime.datetime(2015, month, day, 0, tzinfo=UTC) - datetime.timedelta(hours=6)
+            rows = [(start + datetime.timedelta(minutes=30 * i), "c", "ab"[i % 2], "") for i in range(40)]
+            for form in "iso_blank", "us", "day_first", "month_name", "year_dots":
+                self.write("x.csv", table([(w.astimezone(zone), c, a, n) for w, c, a, n in rows], form=form))
+                [(_, times, _)] = self.events("x.csv", "--timezone", "Europe/Berlin")
+                self.assertEqual(times, [w.strftime("%Y-%m-%dT%H:%M:%SZ") for w, *_ in rows], (form, month))
+
+    def test_years_roll_over(self):
+        """Two winters and a leap day without a year in the file."""
+        start = datetime.datetime(2015, 11, 20, 10)
+        rows = [(start + datetime.timedelta(days=9 * i), "c", "ab"[i % 2], "") for i in range(60)]
+        for form in "%b %e %H:%M:%S", "%m/%d %H:%M", "%e %B %H:%M:%S":
+            s = self.check(table([(w.strftime(form), c, a, n) for w, c, a, n in rows], form="none"), "when", "case", "activity",
+                           sequences=1, types=2, first=None)
+            self.assertRegex(s["text"], "no year")
+            first, last = (datetime.datetime.fromisoformat(s[k][:19]) for k in ("earliest", "latest"))
+            self.assertEqual(last - first, rows[-1][0] - rows[0][0])
+
+    def test_day_numbers_of_spreadsheets_on_request(self):
+        rows = [("%.6f" % (42024.354340278 + i / 7), "c%d" % (i % 6), "abcd"[i % 4], "") for i in range(60)]
+        text = table(rows, form="none")
+        self.check(text, "when", "case", "activity", "--time-format", "excel", first=datetime.datetime(2015, 1, 20, 8, 30))
+        self.assertFalse(self.take(table(rows, ("time", "case", "activity", "note"), form="none"))["calendar"])
+
     def test_missing_takes_three_words(self):
         self.write("x.csv", table(ROWS))
         self.refuse("info", "x.csv", "--missing", "maybe", says="--missing takes drop, keep or fail", status=2)
@@ -443,6 +497,13 @@ class Content(Described):
             self.assertRegex(" ".join(s["warnings"]), "1 of 5000 rows cannot be read and was left out, first line 4001")
             self.refuse("info", "x.csv", "--strict", says=["x.csv:4001: ", "time" if at == 0 else "NUL byte in the " + column])
         self.check(table(rows) + "\0" * 3000, "when", "case", "activity", events=5000)  # room that a logger reserved
+
+    def test_brackets_begin_no_json(self):
+        for form in "[%d/%b/%Y:%H:%M:%S +0000]", "[%a %b %d %H:%M:%S %Y]", "[%Y-%m-%d %H:%M:%S]":
+            text = table([(w.strftime(form), "u%d" % (int(n[5:]) % 60), a, n) for w, c, a, n in log(600)], None, form="none")
+            self.check(text, "1", "2", "3", events=600, sequences=60)
+        text = table(log(600), None, cells=lambda w, c, a, n: ("{3f2504e0-4f89-11d3-9a0c-%012d}" % (int(n[5:]) % 60), w, a))
+        self.check(text, "2", "1", "3", events=600, sequences=60)
 
     def test_other_formats_are_named(self):
         for begin, says in [("PK\3\4\0", "spreadsheet"), ("PAR1\0", "Parquet"), ("SQLite format 3\0", "SQLite"),
@@ -614,11 +675,41 @@ class Models(Case):
         r = self.smurf("train", "x.csv", "-o", "m.safetensors", *self.SMALL, quiet=False)
         self.assertRegex(r.err, "(?m)^columns: time 'when' .*sequence 'case' .*type 'step'")
 
-    def test_latin1_names_in_models(self):
-        self.write("x.csv", table(log(300), ("time", "user", "größe"), cells=lambda w, c, a, n: (w, c, a + "é")).encode("latin1"))
-        self.smurf("train", "x.csv", "--type", "größe", "-o", "m.safetensors", "-q", *self.SMALL)
-        out = self.smurf("predict", "m.safetensors", "x.csv", "--quiet").out
-        self.assertIn("é", out)
+    def test_every_command_decodes_alike(self):
+        rows = [(w, "Müller %s" % c, a + "é", n) for w, c, a, n in log(300)]
+        text = table(rows, ("time", "user", "größe", "note"))
+        outputs = []
+        for encoding in "utf-8", "latin1", "utf-16":
+            self.write("x.csv", text.encode(encoding))
+            [s] = self.summary("x.csv")
+            self.assertEqual(s["type_names"], sorted(set(r[2] for r in rows), key=[r[2] for r in rows].index))
+            train = self.smurf("train", "x.csv", "--type", "größe", "-o", "m.safetensors", *self.SMALL, quiet=False)
+            self.assertEqual("Windows-1252" in train.err, encoding == "latin1")
+            out = {command: self.smurf(command, "m.safetensors", "x.csv", "-q", *more).out
+                   for command, more in [("eval", []), ("score", []), ("overdue", []), ("predict", ["--format", "jsonl"])]}
+            piped = self.smurf("predict", "m.safetensors", "-", "-q", "--format", "jsonl", input=text.encode(encoding)).out
+            for a, b in zip(out["predict"].splitlines(), piped.splitlines()):
+                a, b = json.loads(a), json.loads(b)
+                self.assertEqual((a["sequence"], a["last"], a["types"][0]["type"]), (b["sequence"], b["last"], b["types"][0]["type"]))
+            for command in "score", "overdue", "predict":
+                self.assertIn("Müller c", out[command])
+                self.assertRegex(out[command], "(order|pay|ship|return)é")
+            outputs.append(out)
+        self.assertEqual(outputs[0], outputs[1])
+        self.assertEqual(outputs[0], outputs[2])
+
+    def test_missing_is_remembered(self):
+        rows = [(w, c, "" if i % 10 == 3 else a, n) for i, (w, c, a, n) in enumerate(log(300))]
+        self.write("x.csv", table(rows))
+        self.write("x.jsonl", "".join(json.dumps({"when": str(w), "case": c, "activity": a or None}) + "\n" for w, c, a, n in rows))
+        for name in "x.csv", "x.jsonl":
+            for missing, events in (None, 270), ("keep", 300):
+                self.smurf("train", name, "-o", "m.safetensors", *self.SMALL, "-q", *(["--missing", missing] if missing else []))
+                for data, more in (name, {}), ("-", {"input": self.content(name)}):
+                    out = self.smurf("predict", "m.safetensors", data, "-q", "--format", "jsonl", **more).lines
+                    self.assertEqual(sum(json.loads(line)["events"] for line in out), events, (name, missing, data))
+            self.refuse("train", name, "-o", "n", *self.SMALL, "--missing", "fail", says=name + ":[0-9]+: the type is empty")
+            self.refuse("predict", "m.safetensors", name, "--missing", "fail", says=name + ":[0-9]+: the type is empty")
 
 
 if __name__ == "__main__":
