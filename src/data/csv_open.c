@@ -55,7 +55,8 @@ static smurf_status each_inside(const struct sample *s, const char *begin, const
                                 sniff_take *take, void *to, smurf_error *err)
 {
     const char *line = begin < end ? memchr(begin, '\n', (size_t)(end - begin)) : NULL;
-    if (!line++) return SMURF_OK;
+    if (!line) return SMURF_OK;
+    line++;
     return each_record(s, &line, end, whole, SNIFF_ROWS, take, to, err);
 }
 

@@ -100,7 +100,8 @@ static smurf_status lines_in(struct sample *s, const char *begin, const char *en
                              smurf_error *err)
 {
     const char *line = begin < end ? memchr(begin, '\n', (size_t)(end - begin)) : NULL;
-    if (!line++) return SMURF_OK;
+    if (!line) return SMURF_OK;
+    line++;
     return objects_in(s, &line, end, take, to, err);
 }
 
