@@ -83,8 +83,8 @@ static void text_row(FILE *out, const struct comparison *c, size_t row, const in
 static void put_title(FILE *out, const struct comparison *c)
 {
     const smurf_metrics *m = &c->values.row[0].mean;
-    fprintf(out, "%s, test: %zu gaps of %zu sequences; %zu seed%s; CRPS and IL in %s\n\n", c->data, m->n, m->sequences,
-            c->seeds, c->seeds == 1 ? "" : "s", c->unit);
+    fprintf(out, "%s, test: %zu gaps of %zu sequence%s; %zu seed%s; CRPS and IL in %s\n\n", c->data, m->n, m->sequences,
+            m->sequences == 1 ? "" : "s", c->seeds, c->seeds == 1 ? "" : "s", c->unit);
 }
 
 static double floor_of(const struct comparison *c, const char *law)

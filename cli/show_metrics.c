@@ -158,8 +158,8 @@ void show_metrics(FILE *out, const smurf_evaluation *e, const struct shown *give
 {
     const struct shown shown = in_one_unit(e, given), *s = &shown;
     const smurf_metrics *m = row_of(e, SMURF_ROW_MODEL);
-    fprintf(out, "%s on %s%s%s: %zu gaps of %zu sequences; CRPS and IL in %s\n\n", s->model, s->data,
-            s->part[0] ? ", " : "", s->part, m->n, m->sequences, unit_of(s));
+    fprintf(out, "%s on %s%s%s: %zu gaps of %zu sequence%s; CRPS and IL in %s\n\n", s->model, s->data,
+            s->part[0] ? ", " : "", s->part, m->n, m->sequences, m->sequences == 1 ? "" : "s", unit_of(s));
     text_head(out);
     for (size_t i = 0; i < ROWS; i++) text_row(out, e, s, i);
     if (isfinite(smurf_evaluation_markov(e)))

@@ -156,7 +156,8 @@ static smurf_status begin(struct evaluation *e, const struct evaluation_plan *pl
     }
     for (size_t s = 0; s < test->sequences; s++) e->sequences += test->sequence[s].first < test->sequence[s].length;
     snprintf(e->unit, sizeof e->unit, "%s", test->unit);
-    snprintf(e->data_about, sizeof e->data_about, "%s: %zu sequences, %zu gaps", test->source, e->sequences, e->n);
+    snprintf(e->data_about, sizeof e->data_about, "%s: %zu sequence%s, %zu gaps", test->source, e->sequences,
+             e->sequences == 1 ? "" : "s", e->n);
     bool ok = rows_init(e, plan);
     e->gap = room(e->n, sizeof *e->gap, &ok);
     e->type = room(e->n, sizeof *e->type, &ok);

@@ -63,7 +63,8 @@ static smurf_status describe(struct evaluation *e, const smurf_model *m, const s
     const smurf_settings *c = &m->config;
     snprintf(e->model_about, sizeof e->model_about, "%s on %s, %zu layers, %zu wide, %zu parameters, best of epoch %zu",
              c->objective, axis[c->scale], c->layers, c->width, smurf_model_parameters(m), m->epoch);
-    snprintf(e->data_about, sizeof e->data_about, "%.150s: %zu sequences, %zu gaps", data->source, e->sequences, e->n);
+    snprintf(e->data_about, sizeof e->data_about, "%.150s: %zu sequence%s, %zu gaps", data->source, e->sequences,
+             e->sequences == 1 ? "" : "s", e->n);
     if (!e->unit[0]) snprintf(e->unit, sizeof e->unit, "%.31s", smurf_model_unit(m));
     e->misses = m->notes.calibration.misses;
     if (m->notes.epochs == 0) return SMURF_OK;
