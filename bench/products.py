@@ -1,4 +1,4 @@
-"""Speed of matrix products next to OpenBLAS: runs bench_products and makes its section of doc/performance.md.
+"""Speed of matrix products next to other libraries: runs bench_products and makes its section of doc/performance.md.
 
     from products import benchmark, section, misses
 """
@@ -30,10 +30,11 @@ def section(found):
              "GFLOP/s on one thread, float, on the shapes of the presets: the project's kernels (src/op/gemm.c) for each kind of processor, and OpenBLAS", "of Debian 12 "
              + (f"with the kernels it chooses itself on this processor ({own['core']}) and with the right ones ({right['core']})." if right else "where it is installed."), ""]
     levels = [name for name in ("avx512", "avx2", "neon", "plain") if name in own["rows"][0]]
-    heads = [*levels, *([f"OpenBLAS, {own['core']}", f"OpenBLAS, {right['core']}", f"{level} / the right OpenBLAS"] if right else [])]
+    others = [name for name in ("blis", "libxsmm") if any(name in row for row in own["rows"])]
+    heads = [*levels, *({"blis": "BLIS", "libxsmm": "libxsmm"}[name] for name in others), *([f"OpenBLAS, {own['core']}", f"OpenBLAS, {right['core']}", f"{level} / the right OpenBLAS"] if right else [])]
     lines += ["| shape | m × n × k | " + " | ".join(heads) + " |", "|---|---|" + "--:|" * len(heads)]
     for i, row in enumerate(own["rows"]):
-        cells = [f"{row[name]:.0f}" for name in levels]
+        cells = [f"{row[name]:.0f}" if name in row else "" for name in levels + others]
         if right:
             cells += [f"{row['openblas']:.0f}", f"{right['rows'][i]['openblas']:.0f}", f"{right['rows'][i][level] / right['rows'][i]['openblas']:.2f}"]
         lines.append(f"| {row['name']} | {row['m']} × {row['n']} × {row['k']} | " + " | ".join(cells) + " |")
