@@ -167,7 +167,8 @@ def race(build, quick=False, rounds=ROUNDS):
     if not python:
         return {"skipped": "no Python with PyTorch found (on Debian: python3-torch)"}
     build = pathlib.Path(build).resolve()
-    result = {"rounds": rounds, "financial_events": 500 if quick else 3319}
+    version = subprocess.run([python, "-c", "import torch; print(torch.__version__)"], check=True, stdout=subprocess.PIPE, text=True)
+    result = {"torch": version.stdout.strip(), "rounds": rounds, "financial_events": 500 if quick else 3319}
     with Match(build, python, "stackoverflow") as match:
         result["train_stackoverflow"] = match.train(8, rounds)  # all batches once
         match.sides["ours", THREADS[-1]].ask("train", 400)  # so that the laws are not trivial
@@ -198,7 +199,7 @@ def section(result):
         "exact": "laws evaluated: ours exactly, the peer by 100 draws of 1000 Langevin steps",
     }
     lines += [
-        "The same model in PyTorch (`bench/torch/peer.py`; Debian's package): the same shapes, batches and 100 perturbations, padded batches,",
+        f"The same model in PyTorch {result['torch']} (`bench/torch/peer.py`): the same shapes, batches and 100 perturbations, padded batches,",
         "automatic differentiation, Langevin by autograd. A test checks that both have the same loss and gradient for the same weights. Both sides",
         f"alternate after a warm-up; medians of {result['rounds']}. The peer runs {PEER_STEPS} Langevin steps, scaled to the full number; the ratio uses each side's better number of threads.",
         "",
