@@ -104,6 +104,7 @@ static inline void step_open(struct step *s, const smurf_settings *c, size_t typ
     smurf_model_init_f32(&s->model, smurf_model_class_named_f32(c->model), &shape, PARAM_INTENSITY);
     s->feed = feed_of(&s->batch, sequences);
     unsigned more = s->average > 0 ? 1u << SLAB_AVERAGE : 0;
+    threads = smurf_train_step_threads(&s->feed, threads);
     if (smurf_train_step_init(&s->train, &s->model, &loss, more, &s->feed, NULL, threads, 1, NULL)) exit(1);
 }
 

@@ -67,7 +67,7 @@ static void run_job(const void *job)
            "\"events_per_second\":%.0f,\"peak_mb\":%.1f,\"waits\":%.2f,\"serial\":%.5f,\"idle\":%.5f}\n",
            j->busy ? "busy" : "step", j->name, j->threads, n, step.model.params.total, median, (double)n / median,
            peak_mb(), (double)(c->waits - before.waits) / (double)(c->steps - before.steps),
-           1 - (c->parallel - before.parallel) / all, (c->idle - before.idle) / (all * j->threads));
+           1 - (c->parallel - before.parallel) / all, (c->idle - before.idle) / (all * step.train.threads));
 }
 
 /* One model at several batch sizes, on more and more cores, and on two beside another process. */

@@ -54,14 +54,14 @@ static size_t busy(const struct train_step *s)
 }
 
 /* Room for one slice run by all threads, and for as many at once as there are workers; but not for all workers to run
-   the longest one, if a batch is hardly longer. */
+   the longest one, if a batch is hardly longer. What a worker needs for any slice comes on top. */
 static size_t workspaces(const struct train_step *s, const struct feed *train, const struct feed *dev)
 {
     size_t rows = s->slices.longest > s->dev.longest ? s->slices.longest : s->dev.longest;
     size_t whole = train->longest_batch_events;
     if (dev && dev->longest_batch_events > whole) whole = dev->longest_batch_events;
     size_t one = memory_of(s, rows, s->threads), all = busy(s) * memory_of(s, rows, 1), batch;
-    batch = memory_of(s, whole > rows ? whole : rows, s->threads);
+    batch = memory_of(s, whole > rows ? whole : rows, s->threads) + busy(s) * memory_of(s, 1, 1);
     if (all > batch) all = batch;
     return one > all ? one : all;
 }
@@ -137,6 +137,15 @@ static smurf_status make_slabs(struct train_step *s, unsigned more, uint64_t see
     }
     free(start);
     return status;
+}
+
+int smurf_train_step_threads(const struct feed *train, int threads)
+{
+    enum { ROWS_LEAST = 64 };
+    size_t sequences = train->batch < train->ordered ? train->batch : train->ordered;
+    double rows = (double)sequences * (double)train->events / (double)train->sequences;
+    double most = ceil(rows / ROWS_LEAST);
+    return most < threads ? (int)fmax(most, 1) : threads;
 }
 
 smurf_status smurf_train_step_init(struct train_step *s, const struct model *model, const struct loss_config *loss,

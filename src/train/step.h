@@ -54,6 +54,8 @@ struct train_step {
     unsigned raised;       /* those of any process that the last one told */
 };
 
+/* How many threads are worth their waits, of `threads` at most: a mean batch has some rows for each of them. */
+int smurf_train_step_threads(const struct feed *train, int threads);
 /* Initial weights are a function of the seed; the rest is 0. For the batches of `train`, and all of dev, if it is not
    NULL. more: bits 1 << s of SLAB_AVERAGE and SLAB_BEST, which start as copies of the weights. Release even after a
    failure. */

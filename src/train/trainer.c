@@ -187,7 +187,8 @@ static smurf_status make_memory(smurf_trainer *t, smurf_error *err)
     smurf_loss_config(&loss, c, t->frame->low);
     unsigned more = 1u << SLAB_BEST | (c->average > 0 ? 1u << SLAB_AVERAGE : 0);
     return smurf_train_step_init(&t->step, &t->frame->model, &loss, more, &t->train, t->has_dev ? &t->dev : NULL,
-                                 smurf_threads(c->threads, SIZE_MAX), c->seed, err);
+                                 smurf_train_step_threads(&t->train, smurf_threads(c->threads, SIZE_MAX)), c->seed,
+                                 err);
 }
 
 smurf_status smurf_trainer_build(smurf_trainer **out, smurf_model *frame, const smurf_data *train,
