@@ -11,6 +11,7 @@ static smurf_status read_pieces(const uint8_t *bytes, size_t size, size_t chunk,
     smurf_read_config_init(&config);
     config.format = format;
     config.as = whole ? smurf_data_reading(whole) : NULL;
+    config.types_are_words = whole && smurf_data_type_name(whole, 0);
     smurf_stream *stream;
     smurf_error err;
     smurf_status first = smurf_stream_new_reader(&stream, arriving_read, &arriving, "fuzz", &config, &err);
