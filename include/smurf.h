@@ -884,6 +884,82 @@ SMURF_API size_t smurf_futures_paths(const smurf_futures *futures);
 SMURF_API size_t smurf_futures_path(const smurf_futures *futures, size_t path, const double **time,
                                     const uint32_t **type);
 
+/* ---- Watching -------------------------------------------------------------------------------------------- */
+
+/* How surprising an event is. Both levels are uniform between 0 and 1 if the law is true. Fixed. */
+typedef struct smurf_surprise {
+    double gap;        /* since the last event */
+    double pit;        /* the level of the gap in its law, drawn at random within a tick of the clock */
+    double type_level; /* the probability, at that time, of all types that are less probable, and a share of those that are
+                          as probable, drawn at random; 1 if the model does not know the type */
+    double type_share; /* the probability of the type at that time; NaN if the model does not know it */
+} smurf_surprise;
+
+/* How surprising an event would be as the next one; the history, which must not be empty, is not changed. Draws are a
+   function of the seed and the number of events. Time and type are checked as in smurf_forecast_append. */
+SMURF_API smurf_status smurf_forecast_surprise(smurf_forecast *forecast, double time, uint32_t type, uint64_t seed,
+                                               smurf_surprise *out, smurf_error *err);
+
+/* Kinds of alarms about a stream of events. */
+typedef enum smurf_alarm {
+    SMURF_ALARM_OVERDUE,     /* a silence is longer than is probable */
+    SMURF_ALARM_EARLY,       /* an event came sooner than is probable */
+    SMURF_ALARM_TYPE,        /* its type was improbable */
+    SMURF_ALARM_RATE,        /* the events of one sequence have come faster, or more slowly, than forecast */
+    SMURF_ALARM_CALIBRATION, /* the forecasts of all sequences together have lost their calibration */
+} smurf_alarm;
+enum { SMURF_ALARMS = 5 };
+/* "overdue", "early", "type", "rate", "calibration". */
+SMURF_API const char *smurf_alarm_name(smurf_alarm kind);
+
+/* How calibration was lost. */
+typedef enum smurf_finding {
+    SMURF_FINDING_NONE,
+    SMURF_FINDING_SHORT,  /* gaps are shorter than forecast */
+    SMURF_FINDING_LONG,   /* longer */
+    SMURF_FINDING_NARROW, /* forecasts are too narrow: more gaps are very short or very long */
+    SMURF_FINDING_WIDE,   /* too wide */
+} smurf_finding;
+
+/* What alarms remember of a sequence. Starts as 0. Fixed. */
+typedef struct smurf_track {
+    double faster, slower; /* evidence of twice and half the rate */
+    int direction;         /* of the last alarm: 1 faster, -1 slower */
+    int quiet;             /* 1: an alarm was raised at `since`; for a day there is no other */
+    smurf_moment since;
+} smurf_track;
+
+typedef struct smurf_alarms_config {
+    size_t size;
+    double per_day; /* alarms per day that a healthy stream raises, of all kinds and sequences together; default 1 */
+    double day;     /* length of a day in the data's unit; must be given */
+    int typed;      /* 0: none about types, for a model with one type; default 1 */
+    int adapt;      /* 0: bars stay where the first days put them; default 1: they follow the alarms that come */
+    double warm_up; /* raise none for that long, in the data's unit, a day at least: a few usual gaps, because the first
+                       gaps to end are the short ones; default 0 */
+} smurf_alarms_config;
+
+SMURF_API void smurf_alarms_config_init_sized(smurf_alarms_config *config, size_t size);
+#define smurf_alarms_config_init(config) smurf_alarms_config_init_sized((config), sizeof *(config))
+
+/* When alarms are raised about a stream: often enough to make up the number per day, whether or not the model's law is
+   right. While warming up, and for the first 100 gaps, there are none. No kind is raised more often than after every 20th gap. */
+typedef struct smurf_alarms smurf_alarms;
+SMURF_API smurf_status smurf_alarms_new(smurf_alarms **out, const smurf_alarms_config *config, smurf_error *err);
+SMURF_API void smurf_alarms_free(smurf_alarms *alarms);
+/* Time has come to `now`, on the user's clock. Earlier moments are ignored. */
+SMURF_API void smurf_alarms_pass(smurf_alarms *alarms, smurf_moment now);
+/* The probability per gap at which a kind is raised; 0: not yet. A sequence is overdue when its silence has a lower
+   probability than that of SMURF_ALARM_OVERDUE at its last event: raise it once, and tell smurf_alarms_overdue. */
+SMURF_API double smurf_alarms_level(const smurf_alarms *alarms, smurf_alarm kind);
+SMURF_API void smurf_alarms_overdue(smurf_alarms *alarms);
+/* Takes an event that follows another of its sequence. Returns bits 1 << kind of the alarms that it raises. */
+SMURF_API unsigned smurf_alarms_gap(smurf_alarms *alarms, smurf_track *track, const smurf_surprise *event,
+                                    smurf_finding *finding);
+/* As bytes, to go on in another process. Free *bytes with smurf_free. */
+SMURF_API smurf_status smurf_alarms_save(const smurf_alarms *alarms, void **bytes, size_t *size, smurf_error *err);
+SMURF_API smurf_status smurf_alarms_restore(smurf_alarms **out, const void *bytes, size_t size, smurf_error *err);
+
 /* ---- Metrics --------------------------------------------------------------------------------------------- */
 
 /* Description of a metric, for tables and files. */

@@ -56,6 +56,7 @@ COMMANDS = {
     "predict": ["predict", "smurf", "data", "--within", "1", "--top", "2", "--threads", "1"],
     "predict-unknown": ["predict", "smurf", "unknown.csv", "--threads", "1"],
     "predict-nhp": ["predict", "nhp", "data", "--threads", "1"],
+    "watch": ["watch", "smurf", "data", "--day", "5", "--state", "made.state", "--threads", "1"],
     "overdue": ["overdue", "smurf", "data", "--now", "50", "--threads", "1"],
     "sample": ["sample", "smurf", "data", "--paths", "2", "--events", "2", "--threads", "1"],
     "score": ["score", "smurf", "data", "--top", "3", "--threads", "1"],

@@ -199,7 +199,7 @@ smurf_status smurf_forecast_copy(smurf_forecast *to, const smurf_forecast *from,
     return SMURF_OK;
 }
 
-static smurf_status check_event(const smurf_forecast *f, double time, uint32_t type, smurf_error *err)
+smurf_status smurf_forecast_check_event(const smurf_forecast *f, double time, uint32_t type, smurf_error *err)
 {
     if (!isfinite(time)) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "time %g of an event is not finite", time);
     if (f->events && time < f->last)
@@ -213,7 +213,7 @@ static smurf_status check_event(const smurf_forecast *f, double time, uint32_t t
 
 smurf_status smurf_forecast_append(smurf_forecast *f, double time, uint32_t type, smurf_error *err)
 {
-    smurf_status status = check_event(f, time, type, err);
+    smurf_status status = smurf_forecast_check_event(f, time, type, err);
     if (status) return status;
     status = smurf_forecast_push(f, time, type, err);
     return status;
@@ -227,7 +227,7 @@ smurf_status smurf_forecast_read(smurf_forecast *f, const smurf_sequence *s, siz
     if (events == 0) return SMURF_OK;
     smurf_status status = SMURF_OK;
     for (size_t i = 0; i < events && !status; i++) {
-        status = check_event(f, s->time[i], s->type[i], err);
+        status = smurf_forecast_check_event(f, s->time[i], s->type[i], err);
         if (!status && i && s->time[i] < s->time[i - 1])
             status =
                 smurf_fail(err, SMURF_ERROR_ARGUMENT, "event %zu of the sequence lies before the one before it", i);

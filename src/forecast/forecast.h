@@ -40,6 +40,8 @@ void smurf_forecast_copy_law(smurf_forecast *to, const smurf_forecast *from);
 smurf_status smurf_forecast_copy(smurf_forecast *to, const smurf_forecast *from, smurf_error *err);
 /* Makes room for n events of a window. */
 smurf_status smurf_forecast_room(smurf_forecast *forecast, size_t n, smurf_error *err);
+/* Whether an event can be the next one. */
+smurf_status smurf_forecast_check_event(const smurf_forecast *forecast, double time, uint32_t type, smurf_error *err);
 /* Appends an event that has been validated. */
 smurf_status smurf_forecast_push(smurf_forecast *forecast, double time, uint32_t type, smurf_error *err);
 
