@@ -93,6 +93,9 @@ static void raise_found(struct watched *w, const struct kept *k, const smurf_sur
     if (kind == SMURF_ALARM_EARLY) {
         snprintf(words, sizeof words, "'%.100s' came %s after the last event: sooner than in all but %.2g%% of cases",
                  type_text(name, w->model, type), gap, 100 * s->pit);
+    } else if (kind == SMURF_ALARM_TYPE && isnan(s->type_share)) {
+        a.p = NAN;
+        snprintf(words, sizeof words, "a type that the model does not know");
     } else if (kind == SMURF_ALARM_TYPE) {
         snprintf(words, sizeof words, "'%.100s' had a probability of %.2g%% at that time",
                  type_text(name, w->model, type), 100 * s->type_share);

@@ -11,99 +11,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "base/random.h"
-#include "smurf.h"
-
-enum { SEQUENCES = 20, TYPES = 4 };
-static const double share[TYPES] = {0.6, 0.3, 0.09, 0.01};
-
-/* Sequences whose gaps are Weibull with mean 1/24 day, of one event an hour; the law forecast is exponential with that
-   mean, true for shape 1. */
-struct stream {
-    smurf_alarms *alarms;
-    smurf_track track[SEQUENCES];
-    double shape, last[SEQUENCES], next[SEQUENCES], due[SEQUENCES]; /* days; due: the level of 1 - F that is overdue */
-    double rate[SEQUENCES];                                         /* relative to what is forecast */
-    struct random random;
-    double count[SMURF_ALARMS], days;
-    double at[SMURF_ALARMS]; /* of the last alarm */
-};
-
-static double gap_of(struct stream *s, int q)
-{
-    double scale = 1 / (24 * tgamma(1 + 1 / s->shape) * s->rate[q]);
-    return scale * pow(smurf_random_exponential(&s->random), 1 / s->shape);
-}
-
-static void begin(struct stream *s, double per_day, double shape, int adapt, uint64_t seed)
-{
-    smurf_alarms_config config;
-    *s = (struct stream){.shape = shape};
-    smurf_random_init(&s->random, seed, 0);
-    smurf_alarms_config_init(&config);
-    config.per_day = per_day;
-    config.day = 1;
-    config.adapt = adapt;
-    assert_int_equal(smurf_alarms_new(&s->alarms, &config, NULL), SMURF_OK);
-    for (int q = 0; q < SEQUENCES; q++) s->rate[q] = 1, s->next[q] = gap_of(s, q);
-}
-
-static void count(struct stream *s, unsigned found)
-{
-    for (int k = 0; k < SMURF_ALARMS; k++)
-        if (found & 1u << k) s->count[k]++, s->at[k] = s->days;
-}
-
-static smurf_moment moment(double days)
-{
-    return (smurf_moment){(int64_t)floor(days), days - floor(days)};
-}
-
-static int draw_type(struct stream *s, double *level)
-{
-    double u = smurf_random_uniform(&s->random), below = 0;
-    int type = TYPES - 1;
-    while (type > 0 && u > below + share[type]) below += share[type--];
-    *level = u;
-    return type;
-}
-
-/* An event of sequence q at its time. */
-static void event(struct stream *s, int q)
-{
-    double now = s->next[q], pit = -expm1(-24 * (now - s->last[q]));
-    smurf_surprise surprise = {.gap = now - s->last[q], .pit = pit};
-    smurf_finding finding;
-    s->days = now;
-    draw_type(s, &surprise.type_level);
-    smurf_alarms_pass(s->alarms, moment(now));
-    if (1 - pit < s->due[q]) {
-        smurf_alarms_overdue(s->alarms);
-        count(s, 1u << SMURF_ALARM_OVERDUE);
-    }
-    count(s, smurf_alarms_gap(s->alarms, &s->track[q], &surprise, &finding));
-    s->due[q] = smurf_alarms_level(s->alarms, SMURF_ALARM_OVERDUE);
-    s->last[q] = now;
-    s->next[q] = now + gap_of(s, q);
-}
-
-static void run(struct stream *s, double until)
-{
-    for (;;) {
-        int first = 0;
-        for (int q = 1; q < SEQUENCES; q++)
-            if (s->next[q] < s->next[first]) first = q;
-        if (s->next[first] > until) return;
-        event(s, first);
-    }
-}
-
-static double total(const struct stream *s)
-{
-    double sum = 0;
-    for (int k = 0; k < SMURF_ALARMS; k++) sum += s->count[k];
-    return sum;
-}
+#include "alarm_case.h"
 
 /* One alarm a day over 1,000 days, within 20%, and of each kind its share. */
 static void test_true_law(void **state)
@@ -182,6 +90,24 @@ static void test_faults(void **state)
     smurf_alarms_free(s.alarms);
 }
 
+/* A type that the model does not know raises an alarm while it is rare, not for ever. */
+static void test_unknown_types(void **state)
+{
+    struct stream s;
+    (void)state;
+    begin(&s, 1, 1, 1, 11);
+    run(&s, 31);
+    double before = s.count[SMURF_ALARM_TYPE];
+    s.unknown = 1;
+    run(&s, 32);
+    assert_true(s.count[SMURF_ALARM_TYPE] >= before + 1);
+    run(&s, 60);
+    before = s.count[SMURF_ALARM_TYPE];
+    run(&s, 160);
+    assert_in_range((uintmax_t)(s.count[SMURF_ALARM_TYPE] - before), 0, 30);
+    smurf_alarms_free(s.alarms);
+}
+
 /* What calibration was lost to. */
 static void test_findings(void **state)
 {
@@ -199,7 +125,8 @@ static void test_findings(void **state)
                          : wanted == SMURF_FINDING_NARROW ? (u < 0.5 ? u * u : 1 - (1 - u) * (1 - u))
                                                           : 0.25 + u / 2;
             smurf_track track = {0};
-            found = smurf_alarms_gap(s.alarms, &track, &(smurf_surprise){.pit = pit, .type_level = 0.5}, &finding);
+            found = smurf_alarms_gap(s.alarms, &track,
+                                     &(smurf_surprise){.pit = pit, .type_level = 0.5, .type_share = 0.5}, &finding);
         }
         assert_true(found & 1u << SMURF_ALARM_CALIBRATION);
         assert_int_equal(finding, wanted);
@@ -258,9 +185,9 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_true_law), cmocka_unit_test(test_wrong_law), cmocka_unit_test(test_too_many),
-        cmocka_unit_test(test_faults),   cmocka_unit_test(test_findings),  cmocka_unit_test(test_saved),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_true_law),      cmocka_unit_test(test_wrong_law), cmocka_unit_test(test_too_many),
+        cmocka_unit_test(test_faults),        cmocka_unit_test(test_findings),  cmocka_unit_test(test_saved),
+        cmocka_unit_test(test_unknown_types), cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
  *
  *     overdue      1 - F(silence) falls to e^-b: the caller asks for the quantile and tells when it has passed
  *     early, type  u, or v, is at most e^-b
+ *                  the level of a type that the model does not know is how often there have been such
  *     rate         (R_2 + R_1/2) / 2 reaches e^b / 1.55 for one sequence; with e = -ln(1-u) ~ Exp(1) per gap,
  *                  R_r <- (1 + R_r) r e^-(r-1)e, the Shiryaev-Roberts statistic of a rate r times the expected one
  *     calibration  the mean of four such statistics over all gaps reaches e^b / 1.19, with the likelihood ratios
@@ -45,6 +46,7 @@ struct state {
     uint64_t typed, fixed, warm, begun;
     smurf_moment first, last; /* of the stream */
     double gaps;              /* seen while warming up */
+    double events, unknown;   /* gaps seen; of these, ended by a type that the model does not know */
     double bar[SMURF_ALARMS];
     double ratio[RATIOS];
 };
@@ -192,6 +194,14 @@ static int calibration_lost(smurf_alarms *a, double u)
     return most + 1;
 }
 
+static double type_level(struct state *s, const smurf_surprise *event)
+{
+    double level = isnan(event->type_share) ? (s->unknown + 0.5) / (s->events + 1) : event->type_level;
+    s->events++;
+    s->unknown += isnan(event->type_share);
+    return level;
+}
+
 unsigned smurf_alarms_gap(smurf_alarms *a, smurf_track *track, const smurf_surprise *event, smurf_finding *finding)
 {
     unsigned found = 0;
@@ -199,7 +209,7 @@ unsigned smurf_alarms_gap(smurf_alarms *a, smurf_track *track, const smurf_surpr
     if (!a->s.warm) a->s.gaps++;
     *finding = 0;
     if (pit <= smurf_alarms_level(a, SMURF_ALARM_EARLY)) found |= 1u << SMURF_ALARM_EARLY;
-    if (event->type_level <= smurf_alarms_level(a, SMURF_ALARM_TYPE)) found |= 1u << SMURF_ALARM_TYPE;
+    if (type_level(&a->s, event) <= smurf_alarms_level(a, SMURF_ALARM_TYPE)) found |= 1u << SMURF_ALARM_TYPE;
     if (rate_changes(a, track, pit)) found |= 1u << SMURF_ALARM_RATE;
     int lost = calibration_lost(a, pit);
     if (lost) found |= 1u << SMURF_ALARM_CALIBRATION, *finding = (smurf_finding)lost;

@@ -134,7 +134,9 @@ class Watch(ModelCase):
         late = self.smurf("watch", self.at("model.safetensors"), "-", "--state", "late", input="".join(rows[:1] + rows[20:21] + rows[200:300]), quiet=False)
         self.assertRegex(late.err, r"sequence 'd\d': time .* lies before the last event, at .*; such records are left out")
         unknown = self.smurf("watch", self.at("model.safetensors"), "-", input="".join(rows[:200] + [rows[200].replace("ok", "odd").replace("slow", "odd")]), quiet=False)
-        self.assertIn("not known", unknown.err.replace("does not know", "not known"))
+        self.assertIn("does not know", unknown.err)
+        odd = self.watch(self.write("odd.csv", "".join(rows[:3000] + [rows[3000].replace("ok", "odd").replace("slow", "odd").replace("lost", "odd")] + rows[3001:3100])))
+        self.assertIn("a type that the model does not know", [a["evidence"] for a in odd])
 
     def test_units(self):
         self.smurf("simulate", "poisson", "rate=1", "-n", "12", "--events", "40", "-o", "plain/", "-q")
