@@ -309,5 +309,6 @@ smurf_status smurf_database_note(struct builder *b, const struct source *source,
     const char *text = f->table ? f->table : f->query, *copy = smurf_arena_text(&b->text, text, strlen(text));
     if (!copy) return smurf_fail_memory(err);
     *(f->table ? &b->reading.table : &b->reading.query) = copy;
+    b->reading.format = f->db->class->name;
     return SMURF_OK;
 }

@@ -21,6 +21,7 @@ struct database {
 
 /* Messages carry no location, but those of `open` name the database. */
 struct database_class {
+    const char *name; /* as the format of a smurf_reading */
     const char *list; /* the query for all tables: name, full name, quoted for SQL */
     /* After a failure there is nothing to close. name: for messages. */
     smurf_status (*open)(struct database **out, const char *path, const char *name, struct progress *progress,

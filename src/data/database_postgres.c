@@ -259,6 +259,7 @@ static smurf_status open_postgres(struct database **out, const char *path, const
 #endif
 
 const struct database_class smurf_database_postgres = {
+    .name = "postgresql",
     .list = "SELECT CASE WHEN pg_catalog.pg_table_is_visible(c.oid) THEN c.relname::text "
             "ELSE n.nspname || '.' || c.relname END, n.nspname || '.' || c.relname, "
             "pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname) "

@@ -176,6 +176,7 @@ static smurf_status open_sqlite(struct database **out, const char *path, const c
 #endif
 
 const struct database_class smurf_database_sqlite = {
+    .name = "sqlite",
     .list = "SELECT name, name, '\"' || replace(name, '\"', '\"\"') || '\"' FROM sqlite_master "
             "WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
     .open = open_sqlite,
