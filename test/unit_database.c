@@ -16,17 +16,25 @@
 
 #if __has_include(<sqlite3.h>)
 enum { OUR_NOMEM = SQLITE_NOMEM, OUR_ROW = SQLITE_ROW, OUR_DONE = SQLITE_DONE, OUR_FLOAT = SQLITE_FLOAT };
-enum { OUR_OK = SQLITE_OK, OUR_BLOB = SQLITE_BLOB, OUR_NULL = SQLITE_NULL, OUR_READONLY = SQLITE_OPEN_READONLY };
+enum {
+    OUR_OK = SQLITE_OK,
+    OUR_ERROR = SQLITE_ERROR,
+    OUR_BLOB = SQLITE_BLOB,
+    OUR_NULL = SQLITE_NULL,
+    OUR_READONLY = SQLITE_OPEN_READONLY,
+    OUR_URI = SQLITE_OPEN_URI
+};
 enum { OUR_DEFENSIVE = SQLITE_DBCONFIG_DEFENSIVE, OUR_TRUSTED = SQLITE_DBCONFIG_TRUSTED_SCHEMA };
 #include <sqlite3.h>
 #define SAME_SQLITE(name, result, ...)                                                                                 \
     _Static_assert(__builtin_types_compatible_p(result(*)(__VA_ARGS__), __typeof__(&sqlite3_##name)), #name);
 SQLITE_FUNCTIONS(SAME_SQLITE)
-_Static_assert(OUR_OK == SQLITE_OK && OUR_NOMEM == SQLITE_NOMEM && OUR_ROW == SQLITE_ROW && OUR_DONE == SQLITE_DONE,
+_Static_assert(OUR_OK == SQLITE_OK && OUR_ERROR == SQLITE_ERROR && OUR_NOMEM == SQLITE_NOMEM && OUR_ROW == SQLITE_ROW &&
+                   OUR_DONE == SQLITE_DONE,
                "results");
 _Static_assert(OUR_FLOAT == SQLITE_FLOAT && OUR_BLOB == SQLITE_BLOB && OUR_NULL == SQLITE_NULL, "types");
-_Static_assert(OUR_READONLY == SQLITE_OPEN_READONLY && OUR_DEFENSIVE == SQLITE_DBCONFIG_DEFENSIVE &&
-                   OUR_TRUSTED == SQLITE_DBCONFIG_TRUSTED_SCHEMA,
+_Static_assert(OUR_READONLY == SQLITE_OPEN_READONLY && OUR_URI == SQLITE_OPEN_URI &&
+                   OUR_DEFENSIVE == SQLITE_DBCONFIG_DEFENSIVE && OUR_TRUSTED == SQLITE_DBCONFIG_TRUSTED_SCHEMA,
                "options");
 #endif
 
@@ -41,8 +49,7 @@ POSTGRES_FUNCTIONS(SAME_POSTGRES)
 _Static_assert(sizeof(PG_CONN_STATUS) == sizeof(int) && sizeof(PG_RESULT_STATUS) == sizeof(int) &&
                    sizeof(PG_OID) == sizeof(unsigned),
                "types that are declared as int without the header");
-#undef PG_DIAG_MESSAGE_PRIMARY
-#undef PG_DIAG_MESSAGE_HINT
+_Static_assert(PG_DIAG_SQLSTATE == 'C' && PG_DIAG_MESSAGE_PRIMARY == 'M' && PG_DIAG_MESSAGE_HINT == 'H', "fields");
 #endif
 _Static_assert(CONNECTION_OK == 0 && PGRES_COMMAND_OK == 1 && PGRES_TUPLES_OK == 2, "results");
 

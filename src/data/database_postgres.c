@@ -62,15 +62,18 @@ static smurf_status lost(struct postgres *p, smurf_error *err)
     return smurf_fail(err, SMURF_ERROR_INPUT, "the connection failed: %s", says);
 }
 
-static smurf_status check_result(struct postgres *p, const PGresult *result, const char *what, smurf_error *err)
+static smurf_status check_result(struct postgres *p, const PGresult *result, smurf_error *err)
 {
+    static const char syntax[] = "42601"; /* what a cursor says of another statement than a SELECT, or of several */
     if (!result) return lost(p, err);
     int status = (int)p->call.resultStatus(result);
     if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK) return SMURF_OK;
     const char *says = p->call.resultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     const char *hint = p->call.resultErrorField(result, PG_DIAG_MESSAGE_HINT);
+    const char *code = p->call.resultErrorField(result, PG_DIAG_SQLSTATE);
     if (!says) return lost(p, err);
-    return smurf_fail(err, SMURF_ERROR_INPUT, "%s: %s%s%s%s", what, says, hint ? " (" : "", hint ? hint : "",
+    if (!hint && code && strcmp(code, syntax) == 0) hint = "--query takes one SELECT";
+    return smurf_fail(err, SMURF_ERROR_INPUT, "the query failed: %s%s%s%s", says, hint ? " (" : "", hint ? hint : "",
                       hint ? ")" : "");
 }
 
@@ -101,15 +104,15 @@ static smurf_status wait_for(struct postgres *p, smurf_error *err)
     return SMURF_OK;
 }
 
-/* Runs one statement. *out: its result, to be cleared by the caller; NULL after a failure. what: for messages. */
-static smurf_status run(struct postgres *p, const char *sql, const char *what, PGresult **out, smurf_error *err)
+/* Runs one statement. *out: its result, to be cleared by the caller; NULL after a failure. */
+static smurf_status run(struct postgres *p, const char *sql, PGresult **out, smurf_error *err)
 {
     *out = NULL;
     if (!p->call.sendQueryParams(p->connection, sql, 0, NULL, NULL, NULL, NULL, 0)) return lost(p, err);
     smurf_status status = wait_for(p, err);
     if (status) return status;
     PGresult *result = p->call.getResult(p->connection), *more;
-    status = check_result(p, result, what, err);
+    status = check_result(p, result, err);
     while (result && (more = p->call.getResult(p->connection))) p->call.clear(more);
     if (status)
         p->call.clear(result);
@@ -118,10 +121,10 @@ static smurf_status run(struct postgres *p, const char *sql, const char *what, P
     return status;
 }
 
-static smurf_status command(struct postgres *p, const char *sql, const char *what, smurf_error *err)
+static smurf_status command(struct postgres *p, const char *sql, smurf_error *err)
 {
     PGresult *result;
-    smurf_status status = run(p, sql, what, &result, err);
+    smurf_status status = run(p, sql, &result, err);
     p->call.clear(result);
     return status;
 }
@@ -163,8 +166,7 @@ static smurf_status begin(struct postgres *p, smurf_error *err)
     static const char *const sql[] = {"BEGIN READ ONLY", "SET LOCAL datestyle = ISO",
                                       "SET LOCAL synchronize_seqscans = off", "SET LOCAL cursor_tuple_fraction = 1"};
     smurf_status status = SMURF_OK;
-    for (size_t i = 0; i < sizeof sql / sizeof *sql && !status; i++)
-        status = command(p, sql[i], "the database cannot be read", err);
+    for (size_t i = 0; i < sizeof sql / sizeof *sql && !status; i++) status = command(p, sql[i], err);
     return status;
 }
 
@@ -194,7 +196,7 @@ static smurf_status fetch(struct postgres *p, smurf_error *err)
     char sql[64];
     snprintf(sql, sizeof sql, "FETCH %d FROM smurf", ROWS);
     p->call.clear(p->rows);
-    smurf_status status = run(p, sql, "the query failed", &p->rows, err);
+    smurf_status status = run(p, sql, &p->rows, err);
     p->at = -1;
     p->count = status ? 0 : p->call.ntuples(p->rows);
     return status;
@@ -205,10 +207,10 @@ static smurf_status select_rows(struct database *database, const char *sql, smur
     struct postgres *p = (struct postgres *)database;
     char *declare;
     smurf_status status = SMURF_OK;
-    if (p->open) status = command(p, "CLOSE smurf", "the query failed", err);
+    if (p->open) status = command(p, "CLOSE smurf", err);
     if (status) return status;
     if (asprintf(&declare, "DECLARE smurf NO SCROLL CURSOR FOR %s", sql) < 0) return smurf_fail_memory(err);
-    status = command(p, declare, "the query failed, which must be one SELECT", err);
+    status = command(p, declare, err);
     free(declare);
     if (status) return status;
     p->open = true;

@@ -45,7 +45,7 @@ typedef struct pg_cancel PGcancel;
 
 #ifndef LIBPQ_FE_H
 enum { CONNECTION_OK = 0, PGRES_COMMAND_OK = 1, PGRES_TUPLES_OK = 2 };
-enum { PG_DIAG_MESSAGE_PRIMARY = 'M', PG_DIAG_MESSAGE_HINT = 'H' };
+enum { PG_DIAG_SQLSTATE = 'C', PG_DIAG_MESSAGE_PRIMARY = 'M', PG_DIAG_MESSAGE_HINT = 'H' };
 #endif
 
 #endif

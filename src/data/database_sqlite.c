@@ -12,9 +12,12 @@
 
 #include "config.h"
 
+#include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #if SMURF_HAVE_SQLITE
 
@@ -34,11 +37,14 @@ struct sqlite {
     char number[NUMBER_TEXT];
 };
 
-static smurf_status fail(struct sqlite *s, int code, const char *what, smurf_error *err)
+/* Only SQLITE_ERROR is about the query. */
+static smurf_status fail(struct sqlite *s, int code, smurf_error *err)
 {
     if (code == SQLITE_NOMEM) return smurf_fail_memory(err);
     if (s->stopped) return smurf_fail(err, SMURF_ERROR_CANCELLED, "stopped while %s", s->base.progress->state.what);
-    return smurf_fail(err, SMURF_ERROR_INPUT, "%s: %s", what, s->call.errmsg(s->handle));
+    return smurf_fail(err, SMURF_ERROR_INPUT, "%s: %s",
+                      code == SQLITE_ERROR ? "the query failed" : "the SQLite database cannot be read",
+                      s->call.errmsg(s->handle));
 }
 
 /* While SQLite works: nonzero stops it. */
@@ -58,6 +64,44 @@ static void close_sqlite(struct database *database)
     free(s);
 }
 
+/* Is this a file with a write-ahead log, which nobody has open? SQLite would create the log to read it. */
+static bool rests(const char *path)
+{
+    enum { VERSION_AT = 19 };
+    char version = 0, *beside;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool has_log = fd >= 0 && pread(fd, &version, 1, VERSION_AT) == 1 && version == 2;
+    if (fd >= 0) close(fd);
+    if (!has_log || asprintf(&beside, "%s-wal", path) < 0) return false;
+    bool open_elsewhere = access(beside, F_OK) == 0;
+    free(beside);
+    return !open_elsewhere;
+}
+
+/* The path as an address that says that nothing beside the file is to be looked at; NULL: out of memory. */
+static char *alone(const char *path)
+{
+    static const char option[] = "?immutable=1";
+    char *name = malloc(3 * strlen(path) + sizeof option + 8), *out = name;
+    if (!name) return NULL;
+    out += sprintf(out, "%s", *path == '/' ? "file://" : "file:");
+    for (const char *p = path; *p; p++)
+        out += strchr("%?#", *p) ? sprintf(out, "%%%02X", (unsigned)*p) : sprintf(out, "%c", *p);
+    strcpy(out, option);
+    return name;
+}
+
+static smurf_status open_handle(struct sqlite *s, const char *path, const char *name, smurf_error *err)
+{
+    char *address = rests(path) ? alone(path) : strdup(path);
+    if (!address) return smurf_fail_memory(err);
+    bool is_alone = strcmp(address, path) != 0;
+    int code = s->call.open_v2(address, &s->handle, SQLITE_OPEN_READONLY | (is_alone ? SQLITE_OPEN_URI : 0), NULL);
+    free(address);
+    if (code == SQLITE_NOMEM || !s->handle) return smurf_fail_memory(err);
+    return code == SQLITE_OK ? SMURF_OK : smurf_error_place(err, fail(s, code, err), name, 0);
+}
+
 /* What the file says is not trusted: its views call no functions with side effects. */
 static smurf_status open_file(struct sqlite *s, const char *path, const char *name, smurf_error *err)
 {
@@ -68,9 +112,8 @@ static smurf_status open_file(struct sqlite *s, const char *path, const char *na
         s->call = (struct functions){0};
         return status;
     }
-    int code = s->call.open_v2(path, &s->handle, SQLITE_OPEN_READONLY, NULL);
-    if (code == SQLITE_NOMEM || !s->handle) return smurf_fail_memory(err);
-    if (code != SQLITE_OK) return smurf_error_place(err, fail(s, code, "cannot open the database", err), name, 0);
+    status = open_handle(s, path, name, err);
+    if (status) return status;
     s->call.busy_timeout(s->handle, PATIENCE);
     s->call.progress_handler(s->handle, STEPS, go_on, s);
     s->call.db_config(s->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
@@ -114,7 +157,7 @@ static smurf_status select_rows(struct database *database, const char *sql, smur
     s->statement = NULL;
     database->columns = 0;
     int code = s->call.prepare_v2(s->handle, sql, -1, &s->statement, &rest);
-    if (code != SQLITE_OK) return fail(s, code, "the query failed", err);
+    if (code != SQLITE_OK) return fail(s, code, err);
     if (s->statement && !s->call.stmt_readonly(s->statement))
         return smurf_fail(err, SMURF_ERROR_INPUT,
                           "the query writes, which smurf never does (--query takes one SELECT)");
@@ -134,7 +177,7 @@ static smurf_status step(struct database *database, bool *row, smurf_error *err)
     struct sqlite *s = (struct sqlite *)database;
     int code = s->call.step(s->statement);
     *row = code == SQLITE_ROW;
-    return *row || code == SQLITE_DONE ? SMURF_OK : fail(s, code, "the database cannot be read", err);
+    return *row || code == SQLITE_DONE ? SMURF_OK : fail(s, code, err);
 }
 
 /* SQLite writes 15 digits of a real number, which is not all. Infinity is left to it. */

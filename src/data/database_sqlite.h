@@ -24,8 +24,13 @@ typedef struct sqlite3_stmt sqlite3_stmt;
     F(step, int, sqlite3_stmt *)                                                                                       \
     F(stmt_readonly, int, sqlite3_stmt *)
 
-enum { SQLITE_OK = 0, SQLITE_NOMEM = 7, SQLITE_ROW = 100, SQLITE_DONE = 101 };
+enum { SQLITE_OK = 0, SQLITE_ERROR = 1, SQLITE_NOMEM = 7, SQLITE_ROW = 100, SQLITE_DONE = 101 };
 enum { SQLITE_FLOAT = 2, SQLITE_BLOB = 4, SQLITE_NULL = 5 };
-enum { SQLITE_OPEN_READONLY = 1, SQLITE_DBCONFIG_DEFENSIVE = 1010, SQLITE_DBCONFIG_TRUSTED_SCHEMA = 1017 };
+enum {
+    SQLITE_OPEN_READONLY = 1,
+    SQLITE_OPEN_URI = 64,
+    SQLITE_DBCONFIG_DEFENSIVE = 1010,
+    SQLITE_DBCONFIG_TRUSTED_SCHEMA = 1017
+};
 
 #endif
