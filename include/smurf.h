@@ -164,7 +164,8 @@ SMURF_API size_t smurf_data_bytes(const smurf_data *data);
 /* Non-fatal remarks of the reader ("12 events were out of order and have been sorted"). NULL past the last. */
 SMURF_API const char *smurf_data_remark(const smurf_data *data, size_t index);
 
-/* How a table was read: which columns were taken, and how. NULL members: none, or the default. */
+/* How a table was read: which columns were taken, and how. NULL members: none, or the default. It can gain members: pass
+   on what the library returns, not a struct of your own. */
 typedef struct smurf_reading {
     const char *format;          /* such as "csv" */
     const char *sequence_column; /* NULL: none, so that all events are one sequence */

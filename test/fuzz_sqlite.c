@@ -1,5 +1,5 @@
-/* fuzz_sqlite.c - any bytes behind the magic ones, read as an SQLite file: whatever SQLite makes of them, there are events
-   or an error. */
+/* fuzz_sqlite.c - any bytes behind the magic ones, read as an SQLite file: whatever SQLite makes of them, there are
+   events or an error. */
 #include "fuzz.h"
 
 #include <unistd.h>

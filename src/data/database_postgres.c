@@ -143,7 +143,7 @@ static void close_postgres(struct database *database)
 static smurf_status connect_to(struct postgres *p, const char *address, const char *name, smurf_error *err)
 {
     const char *const key[] = {"connect_timeout", "fallback_application_name", "dbname", "client_encoding", NULL};
-    const char *const value[] = {"10", "smurf", address, "UTF8", NULL};
+    const char *const value[] = {getenv("PGCONNECT_TIMEOUT") ? NULL : "10", "smurf", address, "UTF8", NULL};
     char says[400];
     if (!smurf_address_is_clear(address))
         return smurf_fail(
