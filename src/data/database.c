@@ -16,7 +16,7 @@ static bool is_sqlite(const char *path)
     static const char magic[16] = "SQLite format 3";
     char head[sizeof magic];
     struct stat about;
-    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return false;
+    if (strcmp(path, "-") == 0 || stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return false;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     bool is = fd >= 0 && pread(fd, head, sizeof head, 0) == sizeof head && memcmp(head, magic, sizeof magic) == 0;
     if (fd >= 0) close(fd);

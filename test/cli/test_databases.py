@@ -213,6 +213,8 @@ class Sqlite(SqliteCase):
         self.refuse("info", "-", says=says, input=self.content("t.db"))
         self.write("t.db.gz", gzip.compress(self.content("t.db")))
         self.refuse("info", "t.db.gz", says=says)
+        self.write("-", self.content("t.db"))
+        self.assertEqual(self.summary("-", input="time\n1\n2\n")["events"], 2)
 
     def test_damaged_files(self):
         self.tickets()
