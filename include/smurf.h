@@ -164,8 +164,8 @@ SMURF_API size_t smurf_data_bytes(const smurf_data *data);
 /* Non-fatal remarks of the reader ("12 events were out of order and have been sorted"). NULL past the last. */
 SMURF_API const char *smurf_data_remark(const smurf_data *data, size_t index);
 
-/* How a table was read: which columns were taken, and how. NULL members: none, or the default. It can gain members: pass
-   on what the library returns, not a struct of your own. */
+/* How a table was read: which columns were taken, and how. NULL members: none, or the default. It can gain members:
+   pass on what the library returns, not a struct of your own. */
 typedef struct smurf_reading {
     const char *format;          /* such as "csv" */
     const char *sequence_column; /* NULL: none, so that all events are one sequence */
@@ -217,14 +217,14 @@ typedef struct smurf_read_config {
 SMURF_API void smurf_read_config_init_sized(smurf_read_config *config, size_t size);
 #define smurf_read_config_init(config) smurf_read_config_init_sized((config), sizeof *(config))
 
-/* Reads one file, or standard input if path is "-". Gzip is unpacked. A file of SQLite, or the address of a PostgreSQL
-   database ("postgresql://user@host/name"), is read as the table or query that config names, and never written. config
-   may be NULL. */
+/* Reads one file, or standard input if path is "-". Gzip is unpacked. An SQLite file, or the address of a PostgreSQL
+   database ("postgresql://user@host/name"), is read as the table or query that config names, and never written.
+   config may be NULL. */
 SMURF_API smurf_status smurf_data_read(smurf_data **out, const char *path, const smurf_read_config *config,
                                        smurf_error *err);
 
-/* Writes the path as it is shown in messages, the address of a database without its password, and returns `shown`, which
-   has room for strlen(path) + 1 bytes. */
+/* Writes the path as it is shown in messages, the address of a database without its password, and returns `shown`,
+   which has room for strlen(path) + 1 bytes. */
 SMURF_API char *smurf_path_shown(char *shown, const char *path);
 
 /* ---- Parts of a data set --------------------------------------------------------------------------------- */

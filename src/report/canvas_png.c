@@ -152,9 +152,8 @@ bool smurf_png_available(void)
 
 static smurf_status open_picture(struct png *png, double width, double height, smurf_error *err)
 {
-    smurf_status status =
-        smurf_library_load(&png->call, "libcairo.so.2", entry, sizeof entry / sizeof *entry,
-                           "PNG figures need libcairo2: install it, or leave out --figures", err);
+    smurf_status status = smurf_library_load(&png->call, "libcairo.so.2", entry, sizeof entry / sizeof *entry,
+                                             "PNG figures need libcairo2: install it, or leave out --figures", err);
     if (status) return status;
     png->surface =
         png->call.image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(PIXELS * width), (int)ceil(PIXELS * height));
