@@ -62,8 +62,8 @@ extern "C" {
 /* Version of the library in use, such as "0.1.0". */
 SMURF_API const char *smurf_version(void);
 
-/* The kernels of matrix products that this processor runs and what was built in, such as "avx512 zlib cairo openmp":
-   words separated by spaces. */
+/* The kernels of matrix products that this processor runs and what was built in, such as "avx512 zlib cairo openmp
+   sqlite": words separated by spaces. */
 SMURF_API const char *smurf_features(void);
 
 /* Frees memory that a function of the library returned as plain bytes. NULL is fine. */
@@ -164,7 +164,8 @@ SMURF_API size_t smurf_data_bytes(const smurf_data *data);
 /* Non-fatal remarks of the reader ("12 events were out of order and have been sorted"). NULL past the last. */
 SMURF_API const char *smurf_data_remark(const smurf_data *data, size_t index);
 
-/* How a table was read: which columns were taken, and how. NULL members: none, or the default. */
+/* How a table was read: which columns were taken, and how. NULL members: none, or the default. It can gain members:
+   pass on what the library returns, not a struct of your own. */
 typedef struct smurf_reading {
     const char *format;          /* such as "csv" */
     const char *sequence_column; /* NULL: none, so that all events are one sequence */
@@ -177,6 +178,8 @@ typedef struct smurf_reading {
     const char *delimiter; /* of fields; NULL: they are not delimited by a character */
     const char *header;    /* "none": columns are numbered; NULL: they have names */
     int guessed;           /* 1: the usual names, numbers and ISO-8601 times alone did not settle it */
+    const char *table;     /* of a database, */
+    const char *query;     /* or the query; NULL: another, or no database */
 } smurf_reading;
 
 /* NULL if the data set was not read from a table. */
@@ -207,14 +210,22 @@ typedef struct smurf_read_config {
                      "(none)", an empty sequence name a name; "fail": an error, as is a time that cannot be read */
     const smurf_reading
         *as; /* read like this, such as smurf_model_reading; what is given above comes first; may be NULL */
+    const char *table; /* of a database: the table to read; NULL: the only one. Or */
+    const char *query; /* one SELECT, whose rows are read. A query in `as` is not run: give it here */
 } smurf_read_config;
 
 SMURF_API void smurf_read_config_init_sized(smurf_read_config *config, size_t size);
 #define smurf_read_config_init(config) smurf_read_config_init_sized((config), sizeof *(config))
 
-/* Reads one file, or standard input if path is "-". Gzip is unpacked. config may be NULL. */
+/* Reads one file, or standard input if path is "-". Gzip is unpacked. An SQLite file, or the address of a PostgreSQL
+   database ("postgresql://user@host/name"), is read as the table or query that config names, and never written.
+   config may be NULL. */
 SMURF_API smurf_status smurf_data_read(smurf_data **out, const char *path, const smurf_read_config *config,
                                        smurf_error *err);
+
+/* Writes the path as it is shown in messages, the address of a database without its password, and returns `shown`,
+   which has room for strlen(path) + 1 bytes. */
+SMURF_API char *smurf_path_shown(char *shown, const char *path);
 
 /* ---- Parts of a data set --------------------------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
 """The Python package: every function, numbers equal to the command's, threads, leaks, interrupts, pickles, messages."""
 
+import contextlib
 import csv
 import doctest
 import importlib
@@ -125,6 +126,30 @@ class Python(unittest.TestCase):
         pd.read_csv(TICKETS).to_sql("tickets", base, index=False)
         log = smurf.from_sql("select * from tickets", base)
         self.assertEqual((log.events, len(log)), (self.log.events, len(self.log)))
+        self.assertEqual(log.to_pandas().shape, self.log.to_pandas().shape)
+        with self.assertRaisesRegex(smurf.InputError, "no event below it"):
+            smurf.from_sql("select * from tickets where 0", base)
+        pieces = smurf._log._rows("select * from tickets", base, most=100)
+        pd.testing.assert_frame_equal(pieces, pd.read_sql("select * from tickets", base))
+
+    def test_databases(self):
+        import sqlite3
+
+        path = self.at / "tickets.db"
+        with contextlib.closing(sqlite3.connect(path)) as base:
+            pd.read_csv(TICKETS).to_sql("tickets", base, index=False)
+            pd.read_csv(TICKETS).to_sql("more", base, index=False)
+        for log in (smurf.read(path, table="tickets"), smurf.read(path, query="select * from tickets"),
+                    smurf.from_sql("select * from tickets", path), smurf.from_sql("select * from tickets", str(path), type="event")):
+            pd.testing.assert_frame_equal(log.to_pandas(), self.log.to_pandas())
+        with self.assertRaisesRegex(smurf.InputError, "2 tables: name one"):
+            smurf.read(path)
+        with self.assertRaises(smurf.InputError) as caught:
+            smurf.from_sql("select nope from tickets", path)
+        self.assertEqual(caught.exception.file, str(path))
+        with self.assertRaises(smurf.IOFailure) as caught:
+            smurf.from_sql("select 1", "postgresql://u:secret@%2Fnowhere/db")
+        self.assertNotIn("secret", str(caught.exception))
 
     def test_files_there_and_back(self):
         self.log.write(self.at / "log.jsonl.gz")

@@ -271,16 +271,17 @@ def _read_config(keep, options, progress):
 
 
 def read(path, *, sequence=None, time=None, type=None, time_format=None, timezone=None, missing=None, unit=None, format=None,
-         key=None, events=None, sort=True, types_are_words=None, rare=None, like=None, progress=False):
+         key=None, events=None, sort=True, types_are_words=None, rare=None, like=None, progress=False, table=None, query=None):
     """Reads a log from a file, or three parts from a directory that holds train, dev and test.
 
     Columns and forms of time are found from the content; what is given here overrides. `like`: a Model, to read the file as its
-    train data was read.
+    train data was read. `path` may be an SQLite file or the address of a PostgreSQL database, "postgresql://user@host/name";
+    then `table` or `query` says what to read, and a table that is the only one need not be named.
     """
     keep = []
     options = {"sequence": sequence, "time": time, "type": type, "time_format": time_format, "timezone": timezone,
                "missing": missing, "unit": unit, "format": format, "key": key, "events": events, "sort": sort,
-               "types_are_words": types_are_words, "rare": rare}
+               "types_are_words": types_are_words, "rare": rare, "table": table, "query": query}
     with Progress(progress) as shown:
         c = _read_config(keep, options, shown)
         if like is not None:
@@ -465,10 +466,38 @@ def from_dicts(sequences, *, types=None, unit=None, name="dicts"):
 
 
 def from_sql(query, connection, **columns):
-    """A log from a query, by pandas.read_sql; further arguments as in from_pandas."""
+    """A log from a query. connection: an SQLite file or the address of a PostgreSQL database, which the library reads itself, with
+    further arguments as in `read`; or a connection of Python, of any kind that pandas.read_sql takes, with those of `from_pandas`.
+
+    >>> import sqlite3
+    >>> from_sql("select 1.5 as time union all select 2", sqlite3.connect(":memory:")).events
+    2
+    """
+    if isinstance(connection, os.PathLike) or (isinstance(connection, str) and _is_ours(connection)):
+        return read(connection, query=query, **columns)
+    return from_pandas(_rows(query, connection), name="query", **columns)
+
+
+def _is_ours(address):
+    """Not an address of SQLAlchemy."""
+    return "://" not in address or address.startswith(("postgresql://", "postgres://"))
+
+
+def _rows(query, connection, most=100_000):
+    """The rows of a query as a DataFrame; a connection of DB-API hands over `most` at a time."""
     import pandas as pd
 
-    return from_pandas(pd.read_sql(query, connection), name="query", **columns)
+    if not hasattr(connection, "cursor"):
+        return pd.read_sql(query, connection)
+    cursor, parts = connection.cursor(), []
+    try:
+        cursor.execute(query)
+        names = [column[0] for column in cursor.description or ()]
+        while rows := cursor.fetchmany(most):
+            parts.append(pd.DataFrame.from_records(rows, columns=names, coerce_float=True))
+    finally:
+        cursor.close()
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=names)
 
 
 def simulate(process="hawkes", types=1, *, sequences=100, until=0.0, events=0, seed=1, threads=0, **parameters):
