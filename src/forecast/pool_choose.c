@@ -9,20 +9,20 @@
  * Types: the log score, ln((1 - v) p + v q), at the best v of a grid. A weight of at most MOST leaves every law some of
  * the model's mass, and with it a tail.
  *
- * A choice is judged by cross-fitting: each half of the data by what the other half chose. It is used if the mean gain
+ * A choice is judged by cross-fitting: each tenth of the data by what the rest chose. It is used if the mean gain
  * exceeds its standard error over sequences or, of few, blocks of time; else it would be noise as likely as not.
  */
 #include "forecast/pool_fit.h"
 
 #include <math.h>
 
-enum { GRID = 19 };
+enum { GRID = 19, NONE = -1 };
 static const double most = 0.95, least = 0.01, share_least = 1e-12;
 
 /* A score of gap i of candidate `which` with a weight; lower is better. */
 typedef double score_fn(const struct pool_scores *s, int which, double weight, size_t i);
-/* The best weight for a candidate on one half (2: both), and the mean score there. */
-typedef double fit_fn(const struct pool_scores *s, int which, int half, double *weight);
+/* The best weight for a candidate outside one fold (NONE: on all), and the mean score there. */
+typedef double fit_fn(const struct pool_scores *s, int which, int fold, double *weight);
 
 struct kind {
     int candidates;
@@ -30,11 +30,6 @@ struct kind {
     score_fn *score;
     fit_fn *fit;
 };
-
-static bool is_in(const struct pool_scores *s, size_t i, int half)
-{
-    return half == 2 || s->half[i] == half;
-}
 
 /* ---- Gaps ------------------------------------------------------------------------------------ */
 
@@ -49,11 +44,11 @@ static double crps_at(const struct pool_scores *s, int which, double w, size_t i
     return mixed_crps(s->crps[i], s->naive[which][i], s->both[which][i], w);
 }
 
-static double fit_law(const struct pool_scores *s, int which, int half, double *weight)
+static double fit_law(const struct pool_scores *s, int which, int fold, double *weight)
 {
     double a = 0, b = 0, both = 0, n = 0;
     for (size_t i = 0; i < s->n; i++) {
-        if (!is_in(s, i, half)) continue;
+        if (s->fold[i] == fold) continue;
         a += s->crps[i], b += s->naive[which][i], both += s->both[which][i], n++;
     }
     double c = 2 * both - (a + b) / 2, curve = a + b - 2 * c;
@@ -70,13 +65,13 @@ static double surprise_at(const struct pool_scores *s, int which, double v, size
     return -log(fmax(p, share_least));
 }
 
-static double fit_types(const struct pool_scores *s, int which, int half, double *weight)
+static double fit_types(const struct pool_scores *s, int which, int fold, double *weight)
 {
     double best = INFINITY;
     for (int g = 0; g <= GRID; g++) {
         double v = most * g / GRID, sum = 0, n = 0;
         for (size_t i = 0; i < s->n; i++)
-            if (is_in(s, i, half)) sum += surprise_at(s, which, v, i), n++;
+            if (s->fold[i] != fold) sum += surprise_at(s, which, v, i), n++;
         if (!(sum < best * n)) continue;
         best = sum / n;
         *weight = v;
@@ -86,13 +81,13 @@ static double fit_types(const struct pool_scores *s, int which, int half, double
 
 /* ---- Choosing -------------------------------------------------------------------------------- */
 
-/* The best candidate on one half. */
-static struct pool_choice best_of(const struct kind *k, const struct pool_scores *s, int half)
+/* The best candidate outside one fold. */
+static struct pool_choice best_of(const struct kind *k, const struct pool_scores *s, int fold)
 {
     struct pool_choice best = {0};
     double least_score = INFINITY;
     for (int which = 1; which < k->candidates; which++) {
-        double weight = 0, score = k->naive[which] ? k->fit(s, which, half, &weight) : INFINITY;
+        double weight = 0, score = k->naive[which] ? k->fit(s, which, fold, &weight) : INFINITY;
         if (!(score < least_score)) continue;
         least_score = score;
         best = (struct pool_choice){.which = which, .weight = weight};
@@ -100,18 +95,21 @@ static struct pool_choice best_of(const struct kind *k, const struct pool_scores
     return best;
 }
 
-/* Mean gain of each half under the other's choice, and its standard error over units. */
+/* Mean gain of each fold under the choice of the others, and its standard error over units. */
 static double cross_fitted(const struct kind *k, const struct pool_scores *s, double *error)
 {
-    const struct pool_choice other[2] = {best_of(k, s, 1), best_of(k, s, 0)};
+    struct pool_choice other[POOL_FOLDS];
     double sum = 0, squares = 0, cross = 0, counts = 0, all = (double)s->n;
     size_t units = 0;
     *error = INFINITY;
-    if (!other[0].which || !other[1].which) return 0;
+    for (int fold = 0; fold < POOL_FOLDS; fold++) {
+        other[fold] = best_of(k, s, fold);
+        if (!other[fold].which) return 0;
+    }
     for (size_t i = 0, end; i < s->n; i = end, units++) {
         double gain = 0;
         for (end = i; end < s->n && s->unit[end] == s->unit[i]; end++) {
-            const struct pool_choice *c = &other[s->half[end]];
+            const struct pool_choice *c = &other[s->fold[end]];
             gain += k->score(s, c->which, 0, end) - k->score(s, c->which, c->weight, end);
         }
         double n = (double)(end - i);
@@ -126,7 +124,7 @@ static double cross_fitted(const struct kind *k, const struct pool_scores *s, do
 
 static struct pool_choice choose(const struct kind *k, const struct pool_scores *s)
 {
-    struct pool_choice out = best_of(k, s, 2);
+    struct pool_choice out = best_of(k, s, NONE);
     double error, mean = 0;
     out.gain = cross_fitted(k, s, &error);
     for (size_t i = 0; i < s->n; i++) mean += out.which ? k->score(s, out.which, 0, i) / (double)s->n : 0;

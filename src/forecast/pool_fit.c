@@ -181,12 +181,12 @@ static double *room(size_t n, bool *ok)
     return out;
 }
 
-/* Sequences alternate between the halves; one sequence has an earlier and a later half (calibrate.c). */
+/* Sequences are dealt to the folds in turn; few are cut into folds of time. */
 static void divide(struct work *w)
 {
     struct pool_scores *s = &w->scores;
     const smurf_data *data = w->data;
-    size_t n = w->offset[data->sequences], with_gaps = 0, blocks = s->n / BLOCK_LEAST;
+    size_t with_gaps = 0, blocks = s->n / BLOCK_LEAST;
     if (blocks > BLOCKS_MOST) blocks = BLOCKS_MOST;
     if (blocks < 1) blocks = 1;
     for (size_t q = 0; q < data->sequences; q++) with_gaps += w->offset[q + 1] > w->offset[q];
@@ -194,8 +194,9 @@ static void divide(struct work *w)
         for (size_t g = w->offset[q]; g < w->offset[q + 1]; g++) {
             if (g % w->stride) continue;
             size_t i = g / w->stride;
-            s->unit[i] = (uint32_t)(with_gaps >= SEQUENCES_FEW ? q : i * blocks / s->n);
-            s->half[i] = (data->sequences > 1 ? q % 2 : g >= n / 2) ? 1 : 0;
+            bool many = with_gaps >= SEQUENCES_FEW;
+            s->unit[i] = (uint32_t)(many ? q : i * blocks / s->n);
+            s->fold[i] = (int)(many ? q % POOL_FOLDS : i * POOL_FOLDS / s->n);
         }
 }
 
@@ -214,7 +215,7 @@ static smurf_status begin(struct work *w, smurf_error *err)
     w->stride = (n + GAPS_MOST - 1) / GAPS_MOST;
     if (w->stride == 0) w->stride = 1;
     s->n = (n + w->stride - 1) / w->stride;
-    ok = (s->unit = malloc((s->n + 1) * sizeof *s->unit)) && (s->half = malloc(s->n + 1));
+    ok = (s->unit = malloc((s->n + 1) * sizeof *s->unit)) && (s->fold = malloc((s->n + 1) * sizeof *s->fold));
     s->crps = room(s->n, &ok);
     s->share = room(s->n, &ok);
     for (int k = 1; k < POOL_LAWS; k++) {
@@ -232,7 +233,7 @@ static smurf_status begin(struct work *w, smurf_error *err)
 static void release(struct work *w)
 {
     struct pool_scores *s = &w->scores;
-    free(w->offset), free(s->unit), free(s->half), free(s->crps), free(s->share);
+    free(w->offset), free(s->unit), free(s->fold), free(s->crps), free(s->share);
     for (int k = 0; k < POOL_LAWS; k++) free(s->naive[k]), free(s->both[k]);
     for (int k = 0; k < POOL_TYPES; k++) free(s->naive_share[k]);
 }

@@ -8,11 +8,13 @@
 #include "base/progress.h"
 #include "model/model_file.h"
 
+enum { POOL_FOLDS = 10 };
+
 /* What a pool of the model's law with naive ones is worth on each gap; exposed for tests. */
 struct pool_scores {
     size_t n;                      /* gaps, in the order of the data */
     uint32_t *unit;                /* (n) the sequence, or block of time, of each gap: increasing */
-    unsigned char *half;           /* (n) 0 or 1 */
+    int *fold;                     /* (n) for cross-fitting, below POOL_FOLDS */
     double *crps;                  /* (n) of the model */
     double *naive[POOL_LAWS];      /* (n) CRPS of a naive law; NULL: not a candidate */
     double *both[POOL_LAWS];       /* (n) CRPS of the pool with weight 1/2 */
