@@ -45,8 +45,7 @@ static smurf_status fit_bins(struct pool *pool, const struct naive *naive, smurf
     return SMURF_OK;
 }
 
-/* All naive laws; pool->law and types are those that ask for most. */
-static smurf_status fit_laws(struct pool *pool, const smurf_data *train, uint32_t types, smurf_error *err)
+smurf_status smurf_pool_laws(struct pool *pool, const smurf_data *train, uint32_t types, smurf_error *err)
 {
     struct naive *naive;
     smurf_status status = smurf_naive_new(&naive, train, err);
@@ -261,7 +260,7 @@ smurf_status smurf_model_pool_fit(smurf_model *model, const smurf_data *data, co
     if (!pool) return smurf_fail_memory(err);
     struct work w = {.model = *model, .pool = pool, .data = data, .threads = threads, .stop = stop};
     w.model.notes.calibration.recalibrated = 0;
-    smurf_status status = fit_laws(pool, train, model->types, err);
+    smurf_status status = smurf_pool_laws(pool, train, model->types, err);
     if (!status) status = begin(&w, err);
     if (!status) status = score_all(&w, err);
     if (!status) take(pool, &w.scores);

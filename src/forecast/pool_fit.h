@@ -33,6 +33,10 @@ struct pool_choice {
 struct pool_choice smurf_pool_choose_law(const struct pool_scores *scores);
 struct pool_choice smurf_pool_choose_types(const struct pool_scores *scores);
 
+/* All naive laws of train, in a zeroed pool; its law and types are those that ask for most. Free it even after a
+   failure. */
+smurf_status smurf_pool_laws(struct pool *pool, const smurf_data *train, uint32_t types, smurf_error *err);
+
 /* Replaces the model's pool by the one that data, whose events training has not seen, asks for; NULL if that is none.
    The laws themselves are fitted on train. */
 smurf_status smurf_model_pool_fit(smurf_model *model, const smurf_data *data, const smurf_data *train, int threads,

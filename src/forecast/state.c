@@ -163,7 +163,7 @@ static smurf_status take_events(smurf_forecast *f, const struct head *head, cons
     if (f->past.pool) {
         smurf_pool_state_clear(&f->past, f->origin);
         size_t past = smurf_pool_state_unpack(&f->past, at + taken, n - taken);
-        if (past == 0) return damaged(err);
+        if (past == 0 || (f->past.past.events && f->past.past.last != head->last)) return damaged(err);
         taken += past;
     }
     memcpy(f->c, at, c);

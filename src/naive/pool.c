@@ -59,8 +59,10 @@ void smurf_pool_trim(struct pool *pool)
     pool->found.reach = pool->types == POOL_RECENCY ? SIZE_MAX : reach[pool->law];
     pool->found.law = smurf_pool_law_name(pool->law);
     pool->found.types = smurf_pool_types_name(pool->types);
-    pool->found.weight = pool->law ? pool->weight : 0;
-    pool->found.type_weight = pool->types ? pool->type_weight : 0;
+    if (!pool->law) pool->weight = 0;
+    if (!pool->types) pool->type_weight = 0;
+    pool->found.weight = pool->weight;
+    pool->found.type_weight = pool->type_weight;
 }
 
 smurf_status smurf_pool_open_zone(struct pool *pool, smurf_error *err)
