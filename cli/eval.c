@@ -129,8 +129,8 @@ static int show(const struct eval_options *o, const smurf_model *model, const sm
 {
     const char *name = strrchr(argv[0], '/'), *unit = smurf_data_unit(part->data);
     if (!unit[0]) unit = model_unit(model);
-    struct shown shown = {name ? name + 1 : argv[0], argv[1], part->name, unit, 1, o->mean_gaps,
-                          o->raw ? NULL : smurf_model_pool(model)};
+    struct shown shown = {
+        name ? name + 1 : argv[0], argv[1], part->name, unit, 1, o->mean_gaps, o->raw ? NULL : smurf_model_pool(model)};
     if (o->mean_gaps) shown.per = smurf_evaluation_mean_gap(e);
     if (!(shown.per > 0)) return report_failure("the mean gap needs train data: name a file with --train");
     if (o->json)

@@ -46,9 +46,10 @@ void modelfile_tell_cut(const smurf_model *model, const smurf_data *data)
         cut = cut || (s->before > 0 && s->first < pool->reach && s->first < s->length);
     }
     if (cut)
-        report_warning("%s: in windows, the naive laws that the model is pooled with see fewer events than in the whole "
-                       "log (use the whole log, or --no-recalibrate)",
-                       smurf_data_source(data));
+        report_warning(
+            "%s: in windows, the naive laws that the model is pooled with see fewer events than in the whole "
+            "log (use the whole log, or --no-recalibrate)",
+            smurf_data_source(data));
 }
 
 int modelfile_match(const smurf_model *model, smurf_data **data)

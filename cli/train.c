@@ -162,7 +162,8 @@ static void show_pool(const smurf_model *model)
     if (!p) return;
     fputs("pool        ", stdout);
     if (p->law)
-        printf("times %.0f%% of naive: %s (held-out CRPS %.1f%% lower, cross-fitted)", 100 * p->weight, p->law, p->gain);
+        printf("times %.0f%% of naive: %s (held-out CRPS %.1f%% lower, cross-fitted)", 100 * p->weight, p->law,
+               p->gain);
     if (p->types)
         printf("%stypes %.0f%% of naive: %s (log score %.3f higher)", p->law ? "; " : "", 100 * p->type_weight,
                p->types, p->type_gain);

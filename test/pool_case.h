@@ -27,7 +27,8 @@ static inline void set_pool(smurf_model *model, const smurf_data *train, enum po
     model->notes.pool = pool;
 }
 
-/* A log with dates, two weeks long, of `sequences` sequences with three types: gaps are short by day and long by night. */
+/* A log with dates, two weeks long, of `sequences` sequences with three types: gaps are short by day and long by night.
+ */
 static inline smurf_data *dated_log(size_t sequences, size_t events, uint64_t seed)
 {
     struct random random;

@@ -1,6 +1,6 @@
 /*
- * unit_pool_fit.c - which naive laws a model is pooled with, and in which share; the laws in a model's file; what follows
- * a history.
+ * unit_pool_fit.c - which naive laws a model is pooled with, and in which share; the laws in a model's file; what
+ * follows a history.
  */
 #include "pool_case.h"
 
@@ -39,14 +39,15 @@ static struct dist exponential(struct steps *steps, double mean)
     return smurf_steps(steps, x, LAW, 0);
 }
 
-/* Gaps of which `share` have the mean 1 and the others the mean 8. The model says `said`; the first naive law has the mean
-   1, the second 20. */
+/* Gaps of which `share` have the mean 1 and the others the mean 8. The model says `said`; the first naive law has the
+   mean 1, the second 20. */
 static struct pool_choice choose_law(double said, double share, uint64_t seed)
 {
     struct world *w = new_world();
     struct steps steps[3];
     struct pooled pooled;
-    struct dist model = exponential(&steps[0], said), naive[2] = {exponential(&steps[1], 1), exponential(&steps[2], 20)};
+    struct dist model = exponential(&steps[0], said),
+                naive[2] = {exponential(&steps[1], 1), exponential(&steps[2], 20)};
     struct random random;
     smurf_random_init(&random, seed, 0);
     for (size_t i = 0; i < GAPS; i++) {
@@ -153,8 +154,11 @@ static void pairs_are_counted(void **state)
     smurf_pairs_shares(&p, UINT32_MAX, share);
     assert_true(fabs(share[0] - common[0]) < 1e-15);
     struct pairs q;
-    const struct pair wrong[][2] = {
-        {{1, 0, 1}, {0, 1, 1}}, {{0, 1, 1}, {0, 1, 1}}, {{0, 3, 1}, {1, 0, 1}}, {{0, 1, 1}, {3, 0, 1}}, {{0, 1, 0}, {1, 0, 1}}};
+    const struct pair wrong[][2] = {{{1, 0, 1}, {0, 1, 1}},
+                                    {{0, 1, 1}, {0, 1, 1}},
+                                    {{0, 3, 1}, {1, 0, 1}},
+                                    {{0, 1, 1}, {3, 0, 1}},
+                                    {{0, 1, 0}, {1, 0, 1}}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_int_equal(smurf_pairs_set(&q, 3, wrong[i], 2, &right, &err), SMURF_OK);
         assert_false(right);
@@ -204,7 +208,8 @@ static void forecasts_are_pools(void **state)
         assert_int_equal(smurf_forecast_types_at(f, 100, share[1], &err), SMURF_OK);
         assert_memory_equal(share[0], share[1], sizeof share[0]);
         pool = next_law(f);
-        for (int i = 0; i < 3; i++) assert_true(smurf_dist_quantile(&pool, level[i]) == smurf_dist_quantile(&a, level[i]));
+        for (int i = 0; i < 3; i++)
+            assert_true(smurf_dist_quantile(&pool, level[i]) == smurf_dist_quantile(&a, level[i]));
         smurf_forecast_recalibrate(f, 1);
         assert_int_equal(smurf_forecast_quantile(f, level, gap, 3, &err), SMURF_OK);
         assert_true(gap[0] < gap[1] && gap[1] < gap[2]);
@@ -246,9 +251,9 @@ static void pools_are_kept(void **state)
             const smurf_pool *found = smurf_model_pool(copy);
             assert_true(found && !found->law == !law && !found->types == !types);
             assert_true(found->reach == (law == POOL_SAME_HOUR || types == POOL_RECENCY ? SIZE_MAX
-                                         : law == POOL_LAST                            ? 101
-                                         : law == POOL_RECENT                          ? 9
-                                                                                       : 0));
+                                         : law == POOL_LAST                             ? 101
+                                         : law == POOL_RECENT                           ? 9
+                                                                                        : 0));
             uint64_t hash = smurf_pool_hash(model->notes.pool, 1);
             assert_true(smurf_pool_hash(copy->notes.pool, 1) == hash);
             copy->notes.pool->weight = 0.3;
@@ -381,10 +386,10 @@ static void models_are_pooled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(weights_of_laws_are_found), cmocka_unit_test(nothing_to_judge_by),
+        cmocka_unit_test(weights_of_laws_are_found),  cmocka_unit_test(nothing_to_judge_by),
         cmocka_unit_test(weights_of_types_are_found), cmocka_unit_test(pairs_are_counted),
-        cmocka_unit_test(forecasts_are_pools),       cmocka_unit_test(pools_are_kept),
-        cmocka_unit_test(files_are_not_believed),    cmocka_unit_test(models_are_pooled),
+        cmocka_unit_test(forecasts_are_pools),        cmocka_unit_test(pools_are_kept),
+        cmocka_unit_test(files_are_not_believed),     cmocka_unit_test(models_are_pooled),
     };
     return cmocka_run_group_tests_name("pool fit", tests, NULL, NULL);
 }

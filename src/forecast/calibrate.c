@@ -296,11 +296,8 @@ smurf_status smurf_model_calibrate(smurf_model *model, const smurf_data *data, c
     struct stop stop;
     smurf_stop_init(&stop, &progress);
     stop.done = &done;
-    struct work w = {.data = data,
-                     .seed = seed,
-                     .threads = smurf_threads(threads, SIZE_MAX),
-                     .stop = &stop,
-                     .done = &done};
+    struct work w = {
+        .data = data, .seed = seed, .threads = smurf_threads(threads, SIZE_MAX), .stop = &stop, .done = &done};
     double *room = NULL;
     smurf_status status = check(model, data, err);
     if (!status) status = check(model, train, err);

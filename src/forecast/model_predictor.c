@@ -203,8 +203,8 @@ static void *workspace_new(const void *self, size_t events, struct stop *stop)
     d->memory = malloc(m->model.class->encode_memory(&m->model, n, 1) * sizeof *d->memory);
     d->c = malloc(n * m->model.class->coefficients(&m->model) * sizeof *d->c);
     bool past = smurf_pool_state_init(&d->past, m->notes.pool);
-    if (!smurf_law_workspace_init(&d->law, m, NULL) && past && d->type && d->time && d->gap && d->memory && d->c && d->offset &&
-        d->seen_at)
+    if (!smurf_law_workspace_init(&d->law, m, NULL) && past && d->type && d->time && d->gap && d->memory && d->c &&
+        d->offset && d->seen_at)
         return d;
     workspace_free(d);
     return NULL;

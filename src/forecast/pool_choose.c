@@ -117,8 +117,7 @@ static double cross_fitted(const struct kind *k, const struct pool_scores *s, do
     }
     double mean = sum / all, u = (double)units;
     /* sum over units of (gain - n mean)^2 */
-    if (units > 1)
-        *error = sqrt(fmax(squares - 2 * mean * cross + mean * mean * counts, 0) * u / (u - 1)) / all;
+    if (units > 1) *error = sqrt(fmax(squares - 2 * mean * cross + mean * mean * counts, 0) * u / (u - 1)) / all;
     return mean;
 }
 

@@ -245,8 +245,8 @@ static void take(struct pool *pool, const struct pool_scores *scores)
     pool->weight = law.weight;
     pool->types = (enum pool_types)types.which;
     pool->type_weight = types.weight;
-    pool->found = (smurf_pool){.gain = law.which ? 100 * law.gain / law.mean : 0,
-                               .type_gain = types.which ? types.gain : 0};
+    pool->found =
+        (smurf_pool){.gain = law.which ? 100 * law.gain / law.mean : 0, .type_gain = types.which ? types.gain : 0};
     smurf_pool_trim(pool);
 }
 

@@ -12,13 +12,13 @@ enum { POOL_FOLDS = 10 };
 
 /* What a pool of the model's law with naive ones is worth on each gap; exposed for tests. */
 struct pool_scores {
-    size_t n;                      /* gaps, in the order of the data */
-    uint32_t *unit;                /* (n) the sequence, or block of time, of each gap: increasing */
-    int *fold;                     /* (n) for cross-fitting, below POOL_FOLDS */
-    double *crps;                  /* (n) of the model */
-    double *naive[POOL_LAWS];      /* (n) CRPS of a naive law; NULL: not a candidate */
-    double *both[POOL_LAWS];       /* (n) CRPS of the pool with weight 1/2 */
-    double *share;                 /* (n) the model's probability of the type; NaN: the type is not scored */
+    size_t n;                 /* gaps, in the order of the data */
+    uint32_t *unit;           /* (n) the sequence, or block of time, of each gap: increasing */
+    int *fold;                /* (n) for cross-fitting, below POOL_FOLDS */
+    double *crps;             /* (n) of the model */
+    double *naive[POOL_LAWS]; /* (n) CRPS of a naive law; NULL: not a candidate */
+    double *both[POOL_LAWS];  /* (n) CRPS of the pool with weight 1/2 */
+    double *share;            /* (n) the model's probability of the type; NaN: the type is not scored */
     double *naive_share[POOL_TYPES];
 };
 

@@ -361,8 +361,8 @@ smurf_status smurf_model_copy(smurf_model **out, const smurf_model *from, smurf_
     m->notes.pool = NULL;
     bool pooled = !from->notes.pool || !smurf_pool_copy(&m->notes.pool, from->notes.pool, NULL);
     bool read = !smurf_reading_copy(&m->reading, &from->reading, &m->text, NULL);
-    if (copy_names(m, from) && read && pooled && m->unit && (m->slab || !from->slab) && m->notes.history && m->notes.conformal &&
-        (m->notes.split || !from->notes.split))
+    if (copy_names(m, from) && read && pooled && m->unit && (m->slab || !from->slab) && m->notes.history &&
+        m->notes.conformal && (m->notes.split || !from->notes.split))
         return SMURF_OK;
     smurf_model_free(m);
     *out = NULL;

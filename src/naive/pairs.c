@@ -19,7 +19,8 @@ static bool is_table(const struct pair *pair, size_t n, uint32_t types)
     for (size_t i = 0; i < n; i++) {
         if (pair[i].from >= types || pair[i].to >= types || pair[i].count == 0 || pair[i].count > UINT64_C(1) << 53)
             return false;
-        if (i && !(pair[i].from > pair[i - 1].from || (pair[i].from == pair[i - 1].from && pair[i].to > pair[i - 1].to)))
+        if (i &&
+            !(pair[i].from > pair[i - 1].from || (pair[i].from == pair[i - 1].from && pair[i].to > pair[i - 1].to)))
             return false;
     }
     return n > 0 && n <= PAIRS_MOST;

@@ -70,7 +70,8 @@ void smurf_pool_state_copy(struct pool_state *to, const struct pool_state *from)
 size_t smurf_pool_state_pack(const struct pool_state *state, void *out);
 size_t smurf_pool_state_unpack(struct pool_state *state, const void *bytes, size_t size);
 
-/* The naive laws after the last event: sorted gaps, out (PAST_LAW), and how many; probabilities of types, out (types). */
+/* The naive laws after the last event: sorted gaps, out (PAST_LAW), and how many; probabilities of types, out (types).
+ */
 size_t smurf_pool_gaps(const struct pool_state *state, enum pool_law law, double *out);
 void smurf_pool_shares(const struct pool_state *state, enum pool_types types, double *out);
 
