@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* GAPS_MOST: gaps to score. Units as in bootstrap.c. */
-enum { GAPS_MOST = 20000, GAPS_LEAST = 40, SEQUENCES_FEW = 20, BLOCKS_MOST = 100, BLOCK_LEAST = 10 };
+enum { GAPS_MOST = 10000, GAPS_LEAST = 40, SEQUENCES_FEW = 20, BLOCKS_MOST = 100, BLOCK_LEAST = 10 };
 
 struct work {
     smurf_model model; /* without a pool and a map */

@@ -74,11 +74,6 @@ const smurf_calibration *smurf_model_calibration(const smurf_model *model)
     return &model->notes.calibration;
 }
 
-const smurf_pool *smurf_model_pool(const smurf_model *model)
-{
-    return model->notes.pool ? &model->notes.pool->found : NULL;
-}
-
 const char *smurf_model_split(const smurf_model *model)
 {
     return model->notes.split;
@@ -358,8 +353,7 @@ smurf_status smurf_model_copy(smurf_model **out, const smurf_model *from, smurf_
     m->notes.history = copy_array(from->notes.history, from->notes.epochs, sizeof *m->notes.history);
     m->notes.conformal = copy_array(from->notes.conformal, from->notes.calibration.conformal, sizeof(double));
     m->notes.split = from->notes.split ? strdup(from->notes.split) : NULL;
-    m->notes.pool = NULL;
-    bool pooled = !from->notes.pool || !smurf_pool_copy(&m->notes.pool, from->notes.pool, NULL);
+    bool pooled = !smurf_pool_copy(&m->notes.pool, from->notes.pool, NULL);
     bool read = !smurf_reading_copy(&m->reading, &from->reading, &m->text, NULL);
     if (copy_names(m, from) && read && pooled && m->unit && (m->slab || !from->slab) && m->notes.history &&
         m->notes.conformal && (m->notes.split || !from->notes.split))

@@ -10,6 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+const smurf_pool *smurf_model_pool(const smurf_model *model)
+{
+    return model->notes.pool ? &model->notes.pool->found : NULL;
+}
+
 /* ---- To JSON --------------------------------------------------------------------------------- */
 
 static json_t *pairs_to_json(const struct pairs *pairs)

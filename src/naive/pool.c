@@ -73,6 +73,8 @@ smurf_status smurf_pool_open_zone(struct pool *pool, smurf_error *err)
 smurf_status smurf_pool_copy(struct pool **out, const struct pool *from, smurf_error *err)
 {
     bool right = true;
+    *out = NULL;
+    if (!from) return SMURF_OK;
     struct pool *p = *out = malloc(sizeof *p);
     if (!p) return smurf_fail_memory(err);
     *p = *from;

@@ -47,6 +47,7 @@ const char *smurf_pool_types_name(enum pool_types types);
 void smurf_pool_free(struct pool *pool); /* may be NULL */
 /* Drops what the law and the types chosen do not need, and sets `found`, but for the gains. */
 void smurf_pool_trim(struct pool *pool);
+/* A deep copy; of NULL it is NULL. */
 smurf_status smurf_pool_copy(struct pool **out, const struct pool *from, smurf_error *err);
 /* Opens the zone that is named. */
 smurf_status smurf_pool_open_zone(struct pool *pool, smurf_error *err);
