@@ -383,6 +383,24 @@ static void models_are_pooled(void **state)
     smurf_data_free(all);
 }
 
+/* The published presets do what was published. */
+static void presets_say_whether(void **state)
+{
+    (void)state;
+    smurf_error err;
+    smurf_data *data = dated_log(6, 60, 3);
+    const char *name;
+    for (size_t i = 0; (name = smurf_preset_name(i)); i++) {
+        smurf_settings *settings;
+        char text[8];
+        assert_int_equal(smurf_settings_new(&settings, name, data, &err), SMURF_OK);
+        assert_int_equal(smurf_settings_get(settings, "pool", text, sizeof text, &err), SMURF_OK);
+        assert_string_equal(text, strchr(name, '-') ? "off" : "on");
+        smurf_settings_free(settings);
+    }
+    smurf_data_free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -390,6 +408,7 @@ int main(void)
         cmocka_unit_test(weights_of_types_are_found), cmocka_unit_test(pairs_are_counted),
         cmocka_unit_test(forecasts_are_pools),        cmocka_unit_test(pools_are_kept),
         cmocka_unit_test(files_are_not_believed),     cmocka_unit_test(models_are_pooled),
+        cmocka_unit_test(presets_say_whether),
     };
     return cmocka_run_group_tests_name("pool fit", tests, NULL, NULL);
 }
