@@ -277,7 +277,10 @@ static bool is_pool(const char *text, const char *from, const char *to, uint32_t
     if (!json) fail_msg("%s is no JSON", changed);
     struct pool *pool;
     bool right;
-    if (smurf_model_pool_from_json(&pool, json, types, &right, &err)) right = false;
+    if (smurf_model_pool_from_json(&pool, json, types, "file", &right, &err)) {
+        right = false;
+        assert_ptr_equal(strstr(err.message, "file: "), err.message);
+    }
     assert_true(right == (pool != NULL));
     smurf_pool_free(pool);
     json_decref(json);

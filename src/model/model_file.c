@@ -297,7 +297,7 @@ static smurf_status read_json(smurf_model *m, const json_t *json, const char *fi
     if (!status && wrong) status = broken(file, wrong, err);
     bool right = true;
     const json_t *pool = json_object_get(json, "pool");
-    if (!status && pool) status = smurf_model_pool_from_json(&m->notes.pool, pool, m->types, &right, err);
+    if (!status && pool) status = smurf_model_pool_from_json(&m->notes.pool, pool, m->types, file, &right, err);
     if (!status && !right) status = broken(file, "pool", err);
     if (!status) status = smurf_model_reading_from_json(m, json_object_get(json, "reading"), &right, err);
     if (!status && !right) status = broken(file, "reading", err);

@@ -92,8 +92,8 @@ smurf_status smurf_model_notes_from_json(struct model_notes *notes, const json_t
                                          smurf_error *err);
 /* The pool as JSON (NULL: out of memory); and back: *right is false if it is invalid. */
 json_t *smurf_model_pool_to_json(const struct pool *pool);
-smurf_status smurf_model_pool_from_json(struct pool **out, const json_t *json, uint32_t types, bool *right,
-                                        smurf_error *err);
+smurf_status smurf_model_pool_from_json(struct pool **out, const json_t *json, uint32_t types, const char *file,
+                                        bool *right, smurf_error *err);
 /* Numbers as JSON (NULL: out of memory); and n non-decreasing ones from 0 to most, if the array is that. */
 json_t *smurf_json_numbers(const double *x, size_t n);
 bool smurf_json_rising(const json_t *array, double *out, size_t n, double most);

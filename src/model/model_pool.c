@@ -189,8 +189,8 @@ static smurf_status types_from_json(struct pool *pool, const json_t *json, uint3
     return pairs_from_json(&pool->pairs, json_object_get(json, "pairs"), types, right, err);
 }
 
-smurf_status smurf_model_pool_from_json(struct pool **out, const json_t *json, uint32_t types, bool *right,
-                                        smurf_error *err)
+smurf_status smurf_model_pool_from_json(struct pool **out, const json_t *json, uint32_t types, const char *file,
+                                        bool *right, smurf_error *err)
 {
     *out = NULL;
     *right = json_is_object(json);
@@ -199,6 +199,7 @@ smurf_status smurf_model_pool_from_json(struct pool **out, const json_t *json, u
     if (!pool) return smurf_fail_memory(err);
     smurf_status status = law_from_json(pool, json, right, err);
     if (!status && *right) status = types_from_json(pool, json, types, right, err);
+    if (status == SMURF_ERROR_INPUT) status = smurf_error_place(err, status, file, 0); /* an unknown time zone */
     if (!status && *right) *right = pool->law || pool->types;
     if (status || !*right) {
         smurf_pool_free(pool);
