@@ -283,6 +283,19 @@ typedef struct smurf_calibration {
     int misses; /* 1: calibration did not work: the law still misses unseen gaps by more than chance explains */
 } smurf_calibration;
 
+/* The naive laws that a model's own are pooled with: F = (1 - weight) F_model + weight F_naive, and likewise
+   probabilities of types. They are chosen, with their weights, on data that training has not seen, and used only if
+   they gain there by more than chance. */
+typedef struct smurf_pool {
+    const char *law;    /* "recent", "marginal", "last 100" or "same hour"; NULL: none */
+    double weight;      /* 0 to 1 */
+    double gain;        /* how much lower the CRPS is there, in %, cross-fitted */
+    const char *types;  /* "Markov" or "recency"; NULL: none */
+    double type_weight; /* 0 to 1 */
+    double type_gain;   /* how much higher the mean log probability of the types is there, cross-fitted */
+    size_t reach;       /* events that the naive laws look back at, whatever the model does; SIZE_MAX: all */
+} smurf_pool;
+
 /* A trained model: weights, time scale, types, settings. Using it does not change it. */
 typedef struct smurf_model smurf_model;
 
@@ -307,6 +320,8 @@ SMURF_API int smurf_model_is_calendar(const smurf_model *model);
    not read from a table, or the model predates this. */
 SMURF_API const smurf_reading *smurf_model_reading(const smurf_model *model);
 SMURF_API const smurf_calibration *smurf_model_calibration(const smurf_model *model);
+/* NULL: the model is not pooled with naive laws. */
+SMURF_API const smurf_pool *smurf_model_pool(const smurf_model *model);
 
 /* How the program split its data: the text it gave to smurf_fit; NULL: none. */
 SMURF_API const char *smurf_model_split(const smurf_model *model);
@@ -420,7 +435,8 @@ SMURF_API smurf_status smurf_duration_parse(double *out, const char *text, const
        printf("next event between %g and %g, median %g\n", 11.2 + gap[0], 11.2 + gap[2], 11.2 + gap[1]); */
 typedef struct smurf_forecast smurf_forecast;
 
-/* history: look back at this many events at most, which bounds memory; 0: all. */
+/* history: look back at this many events at most, which bounds memory; 0: all. Naive laws that the model is pooled with
+   remember what they need anyway. */
 SMURF_API smurf_status smurf_forecast_new(smurf_forecast **out, const smurf_model *model, size_t history,
                                           smurf_error *err);
 SMURF_API void smurf_forecast_free(smurf_forecast *forecast);
@@ -435,7 +451,7 @@ SMURF_API smurf_status smurf_forecast_read(smurf_forecast *forecast, const smurf
                                            smurf_error *err);
 /* Conditions answers on no event for `since` after the last one. The next event resets it. */
 SMURF_API smurf_status smurf_forecast_silence(smurf_forecast *forecast, double since, smurf_error *err);
-/* 0: answers use the law before recalibration. */
+/* 0: answers use the law before it is pooled and recalibrated. */
 SMURF_API void smurf_forecast_recalibrate(smurf_forecast *forecast, int on);
 /* Frees the memory that answers need, about 150 KB, until the next question; the history stays. For programs that keep
    many forecasts. */
@@ -576,7 +592,7 @@ typedef struct smurf_metrics {
 
 typedef struct smurf_eval_config {
     size_t size;
-    int recalibrate;     /* 0: the law as it was trained, without its map of levels */
+    int recalibrate;     /* 0: the law as it was trained, without its pool and its map of levels */
     const char *sampler; /* by name; NULL: the default */
     size_t draws;        /* of each gap, for the metrics as the paper defines them, up to 1e6; 0: none, or 100 where the
                             sampler takes steps */
@@ -628,8 +644,8 @@ SMURF_API smurf_status smurf_score(const smurf_model *model, const smurf_data *d
                                    smurf_scored_fn *scored, void *context, smurf_error *err);
 
 typedef enum smurf_row {
-    SMURF_ROW_MODEL,     /* the model, recalibrated where it has a map */
-    SMURF_ROW_RAW,       /* the model before recalibration */
+    SMURF_ROW_MODEL,     /* the model, pooled and recalibrated where it has a pool and a map */
+    SMURF_ROW_RAW,       /* the model before that */
     SMURF_ROW_SAMPLED,   /* by draws */
     SMURF_ROW_MARGINAL,  /* naive: quantiles of the train gaps */
     SMURF_ROW_RECENT,    /* naive: the same by the mean of the last 8 gaps */

@@ -16,7 +16,7 @@ NEEDS = {
     "op": ["base"],
     "naive": ["data"],
     "simulate": ["law", "data"],
-    "model": ["law", "data", "op"],
+    "model": ["law", "naive", "op"],
     "eval": ["law", "naive"],
     "forecast": ["model", "eval", "simulate"],
     "train": ["forecast"],

@@ -149,6 +149,15 @@ class Model:
                 "cs_after": c.cs_after, "crps_before": c.crps_before, "crps_after": c.crps_after, "cs_floor": c.cs_floor,
                 "misses": bool(c.misses)}
 
+    @property
+    def pool(self):
+        """The naive laws that its own are pooled with, with their weights and gains: a dict; None if there are none."""
+        p = lib.smurf_model_pool(self._handle)
+        if p == NULL:
+            return None
+        return {"law": text(p.law), "weight": p.weight, "gain": p.gain, "types": text(p.types), "type_weight": p.type_weight,
+                "type_gain": p.type_gain}
+
     # ---- Files ----
 
     def save(self, path):

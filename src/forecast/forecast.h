@@ -11,6 +11,7 @@ struct smurf_forecast {
     void *state; /* the model's representation of the events (model/history.h) */
     float *c;    /* coefficients of the last event */
     struct law_workspace workspace;
+    struct pool_state past; /* of the naive laws that are pooled */
     size_t events;
     size_t before;  /* events of the sequence before the first one here */
     size_t history; /* as requested */
