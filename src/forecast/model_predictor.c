@@ -60,6 +60,7 @@ bool smurf_law_workspace_set(struct law_workspace *workspace, const float *c)
     const smurf_model *m = workspace->model;
     workspace->built = false;
     workspace->finite = true;
+    workspace->c = c;
     workspace->law = m->model.class->law(&m->model, m->slab, c, m->low, m->high, workspace->memory);
     for (size_t i = m->model.class->coefficients(&m->model); i > 0; i--)
         workspace->finite = workspace->finite && isfinite(c[i - 1]);
@@ -79,6 +80,16 @@ struct dist smurf_law_workspace_dist(struct law_workspace *workspace, int raw)
     struct dist dist = smurf_scaled(&workspace->scaled, &workspace->exact, &m->view.scale, &m->notes.tail);
     if (raw || !m->notes.calibration.recalibrated) return dist;
     return smurf_recalibrated(&workspace->recalibrated, dist, &m->notes.map);
+}
+
+double smurf_law_workspace_never(struct law_workspace *workspace)
+{
+    const smurf_model *m = workspace->model;
+    if (!m->config.ending) return 0;
+    if (!workspace->finite) return NAN;
+    smurf_law_workspace_dist(workspace, 1); /* sets scaled */
+    double never = m->model.class->never(&m->model, workspace->c);
+    return never + (1 - never) * workspace->scaled.taken;
 }
 
 /* Gaps outside the law's range have the types of its ends. */
@@ -242,8 +253,13 @@ static struct law law_of(const void *self, void *workspace, size_t row, const sm
     return at_row(self, workspace, row)->law.law;
 }
 
-static const struct predictor_class class = {"smurf", workspace_new, workspace_free, read_sequence,
-                                             dist_of, types_of,      law_of,         group_rows};
+static double never_of(const void *self, void *workspace, size_t row)
+{
+    return smurf_law_workspace_never(&at_row(self, workspace, row)->law);
+}
+
+static const struct predictor_class class = {"smurf", workspace_new, workspace_free, read_sequence, dist_of, types_of,
+                                             law_of,  group_rows,    never_of};
 
 struct predictor smurf_model_predictor(const smurf_model *model)
 {

@@ -6,7 +6,8 @@
  * (wrap.h). The outermost is in the user's unit of time. All queries are computed from three functions, so they agree
  * with each other:
  *
- *     cdf       F(x) = P(gap <= x), non-decreasing, 0 left of all mass, 1 at infinity
+ *     cdf       F(x) = P(gap <= x), non-decreasing, 0 left of all mass, 1 at infinity; less than 1 if it is possible that
+ *               no further event comes (ending.c). Only forecasts see such laws: all else is about gaps that come
  *     density   its derivative, finite
  *     quantile  the least x with F(x) >= p: F(quantile(p)) = p wherever F is continuous and increasing
  *
@@ -26,9 +27,9 @@ struct dist_class {
     const char *name;
     dist_function *cdf;
     dist_function *density;
-    dist_function *quantile; /* of levels in [0, 1]; may be infinite at 1 */
+    dist_function *quantile; /* of levels in [0, 1]; infinite above F(infinity), and may be at it */
     /* Increasing points between which the CDF is smooth enough for a few Gauss nodes; less than 1e-12 of the mass lies
-       beyond either end. Writes at most DIST_KNOTS_MOST and returns the count, at least 2. */
+       beyond either end, but for what never comes. Writes at most DIST_KNOTS_MOST and returns the count, at least 2. */
     size_t (*knots)(const void *self, double *out);
     /* Faster or more precise than quadrature; NULL: use quadrature. */
     double (*mean)(const void *self);
