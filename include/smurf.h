@@ -504,8 +504,8 @@ typedef struct smurf_answer {
     /* From the last event to `until`; NaN where that was not asked, or the history is empty. */
     double silence;  /* how long that is; negative if the last event is later */
     double survival; /* the probability of no event for that long, whatever the silence asked about */
-    double never;    /* the probability that no further event comes; NaN if the model does not say (setting `ending`) or the
-                        history is empty */
+    double never;    /* the probability that no further event comes; NaN if the model does not say (setting `ending`) or
+                        the    history is empty */
 } smurf_answer;
 
 SMURF_API smurf_status smurf_forecast_ask(smurf_forecast *forecast, const smurf_question *question, smurf_answer **out,

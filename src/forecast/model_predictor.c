@@ -258,8 +258,8 @@ static double never_of(const void *self, void *workspace, size_t row)
     return smurf_law_workspace_never(&at_row(self, workspace, row)->law);
 }
 
-static const struct predictor_class class = {"smurf", workspace_new, workspace_free, read_sequence, dist_of, types_of,
-                                             law_of,  group_rows,    never_of};
+static const struct predictor_class class = {"smurf",  workspace_new, workspace_free, read_sequence, dist_of,
+                                             types_of, law_of,        group_rows,     never_of};
 
 struct predictor smurf_model_predictor(const smurf_model *model)
 {

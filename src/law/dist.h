@@ -6,10 +6,9 @@
  * (wrap.h). The outermost is in the user's unit of time. All queries are computed from three functions, so they agree
  * with each other:
  *
- *     cdf       F(x) = P(gap <= x), non-decreasing, 0 left of all mass, 1 at infinity; less than 1 if it is possible that
- *               no further event comes (ending.c). Only forecasts see such laws: all else is about gaps that come
- *     density   its derivative, finite
- *     quantile  the least x with F(x) >= p: F(quantile(p)) = p wherever F is continuous and increasing
+ *     cdf       F(x) = P(gap <= x), non-decreasing, 0 left of all mass, 1 at infinity; less than 1 if it is possible
+ * that no further event comes (ending.c). Only forecasts see such laws: all else is about gaps that come density   its
+ * derivative, finite quantile  the least x with F(x) >= p: F(quantile(p)) = p wherever F is continuous and increasing
  *
  * `struct dist` is small and owns nothing: what `self` points to must outlive it. All functions are thread-safe.
  */
