@@ -643,6 +643,22 @@ typedef struct smurf_coverage {
 } smurf_coverage;
 /* NULL if the row was not measured. */
 SMURF_API const smurf_coverage *smurf_evaluation_coverage(const smurf_evaluation *evaluation, smurf_row row);
+/* How well it is foretold that nothing follows an event before the end of observation, of all events of sequences whose
+   end of observation is known and later. */
+enum { SMURF_END_GROUPS = 10 };
+typedef struct smurf_ends {
+    size_t n, last;        /* events; of those, nothing followed */
+    double share;          /* last / n */
+    double forecast;       /* mean forecast of that */
+    double brier;          /* mean squared distance of forecast and outcome */
+    double brier_constant; /* that of always saying `share` */
+    /* Calibration: the events sorted by their forecast, in groups of the same size; an empty group has NaN. */
+    size_t group[SMURF_END_GROUPS];
+    double group_forecast[SMURF_END_GROUPS]; /* means */
+    double group_share[SMURF_END_GROUPS];    /* of events that nothing followed */
+} smurf_ends;
+/* NULL if no end of observation is known. */
+SMURF_API const smurf_ends *smurf_evaluation_ends(const smurf_evaluation *evaluation);
 /* Accuracy in percent of predicting the most frequent successor of the last type; NaN without train. */
 SMURF_API double smurf_evaluation_markov(const smurf_evaluation *evaluation);
 /* The same for the type that is most probable by how recently each occurred. */

@@ -4,6 +4,7 @@
  */
 #include "forecast_case.h"
 
+#include "eval/ends.h"
 #include "forecast/forecast.h"
 #include "model/model_class.h"
 
@@ -284,6 +285,92 @@ static void tail_is_not_spread(void **state)
     asked_release(&a);
 }
 
+/* ---- Evaluation ---------------------------------------------------------------------------------------------- */
+
+static void ends_are_summed_up(void **state)
+{
+    (void)state;
+    const double followed[] = {0.3, NAN, 0.1, 0.1, 0.7}, last[] = {NAN, 0.9, 0.3, 0.6};
+    smurf_ends e;
+    assert_int_equal(smurf_ends_fill(&e, followed, 5, last, 4, NULL), SMURF_OK);
+    assert_true(e.n == 7 && e.last == 3);
+    assert_close(e.share, 3.0 / 7, 1e-15, "share", 0);
+    assert_close(e.forecast, 3.0 / 7, 1e-15, "forecast", 0);
+    assert_close(e.brier, (0.09 + 0.01 + 0.01 + 0.49 + 0.01 + 0.49 + 0.16) / 7, 1e-15, "brier", 0);
+    assert_close(e.brier_constant, 12.0 / 49, 1e-15, "brier of the share", 0);
+    size_t n = 0, shares = 0;
+    double before = 0;
+    for (int k = 0; k < SMURF_END_GROUPS; k++) {
+        assert_int_equal(isnan(e.group_forecast[k]) != 0, e.group[k] == 0);
+        n += e.group[k];
+        if (!e.group[k]) continue;
+        assert_true(e.group_forecast[k] >= before);
+        before = e.group_forecast[k];
+        shares += e.group_share[k] == 1;
+    }
+    assert_true(n == 7 && shares == 3 && before == 0.9); /* one event a group */
+    assert_int_equal(smurf_ends_fill(&e, NULL, 0, last, 1, NULL), SMURF_OK);
+    assert_int_equal(e.n, 0);
+}
+
+static smurf_ends ends_of(const smurf_model *model, const smurf_data *data, int threads)
+{
+    smurf_evaluation *e;
+    smurf_eval_config config;
+    smurf_error err;
+    smurf_ends out;
+    smurf_eval_config_init(&config);
+    config.threads = threads;
+    config.fast = 1;
+    if (smurf_evaluate(&e, model, data, NULL, &config, &err)) fail_msg("%s", err.message);
+    assert_non_null(smurf_evaluation_ends(e));
+    out = *smurf_evaluation_ends(e);
+    smurf_evaluation_free(e);
+    return out;
+}
+
+/* Calibrated on unseen cases, and better than a model that knows of no end. */
+static void ends_are_foretold(void **state)
+{
+    (void)state;
+    smurf_data *train = cases(1500, 25, 1), *test = cases(250, 25, 2);
+    smurf_model *model = learned_from(train, ""), *without = trained("epochs=2", train);
+    smurf_ends with = ends_of(model, test, 1), again = ends_of(model, test, 3), none = ends_of(without, test, 1);
+    assert_memory_equal(&with, &again, sizeof with);
+    assert_true(with.last > 200 && with.n > with.last + 300);
+    assert_close(with.forecast, with.share, 0.03, "forecast", 0);
+    assert_true(with.brier < with.brier_constant && with.brier < none.brier);
+    for (int k = 0; k < SMURF_END_GROUPS; k++)
+        assert_close(with.group_share[k], with.group_forecast[k], 0.25, "group", k);
+    smurf_model_free(model), smurf_model_free(without);
+    smurf_data_free(train), smurf_data_free(test);
+}
+
+static void the_truth_is_calibrated(void **state)
+{
+    (void)state;
+    smurf_process *process;
+    smurf_evaluation *e;
+    smurf_error err;
+    smurf_data *data = cases(2000, 6, 3), *open_end = simulate("hawkes", 2, 5, 10, 1);
+    const smurf_parameter never = {"never", share, TYPES};
+    if (smurf_process_new(&process, "ending", TYPES, &never, 1, &err) ||
+        smurf_evaluate_process(&e, process, data, NULL, NULL, &err))
+        fail_msg("%s", err.message);
+    const smurf_ends *ends = smurf_evaluation_ends(e);
+    assert_close(ends->forecast, ends->share, 0.015, "forecast", 0);
+    for (int k = 0; k < SMURF_END_GROUPS; k++) {
+        double p = ends->group_forecast[k], noise = sqrt(p * (1 - p) / (double)ends->group[k]);
+        assert_close(ends->group_share[k], p, 4 * noise + 1e-3, "group", k);
+    }
+    smurf_evaluation_free(e);
+    if (smurf_evaluate_process(&e, process, open_end, NULL, NULL, &err)) fail_msg("%s", err.message);
+    assert_null(smurf_evaluation_ends(e));
+    smurf_evaluation_free(e);
+    smurf_process_free(process);
+    smurf_data_free(data), smurf_data_free(open_end);
+}
+
 /* ---- Settings ------------------------------------------------------------------------------------------------ */
 
 static void assert_ending(const char *preset, const smurf_data *data, bool wanted)
@@ -336,6 +423,9 @@ int main(void)
         cmocka_unit_test(saved_state_keeps_it),
         cmocka_unit_test(nothing_known_nothing_said),
         cmocka_unit_test(tail_is_not_spread),
+        cmocka_unit_test(ends_are_summed_up),
+        cmocka_unit_test(ends_are_foretold),
+        cmocka_unit_test(the_truth_is_calibrated),
         cmocka_unit_test(presets),
         cmocka_unit_test(other_classes_refuse),
     };
