@@ -30,7 +30,7 @@ double smurf_ends_forecast(const struct predictor *model, void *workspace, const
 static double last_of(const struct evaluation_plan *plan, void *workspace, const smurf_sequence *s)
 {
     const struct predictor *model = &plan->model;
-    if (s->length < s->first || !(s->end > s->time[s->length - 1])) return NAN;
+    if (!s->length || s->length < s->first || !(s->end > s->time[s->length - 1])) return NAN;
     model->class->read(model->self, workspace, s);
     struct dist dist = model->class->dist(model->self, workspace, s->length - 1, 0);
     return smurf_ends_forecast(model, workspace, s, s->length - 1, &dist);
