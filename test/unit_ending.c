@@ -30,9 +30,8 @@ static smurf_data *cases(size_t sequences, double until, uint64_t seed)
     config.until = until;
     config.seed = seed;
     config.threads = 1;
-    if (smurf_process_new(&process, "ending", TYPES, &never, 1, &err) ||
-        smurf_process_simulate(&data, process, &config, &err))
-        fail_msg("%s", err.message);
+    if (smurf_process_new(&process, "ending", TYPES, &never, 1, &err)) fail_msg("%s", err.message);
+    if (smurf_process_simulate(&data, process, &config, &err)) fail_msg("%s", err.message);
     smurf_process_free(process);
     return data;
 }
@@ -354,9 +353,8 @@ static void the_truth_is_calibrated(void **state)
     smurf_error err;
     smurf_data *data = cases(2000, 6, 3), *open_end = simulate("hawkes", 2, 5, 10, 1);
     const smurf_parameter never = {"never", share, TYPES};
-    if (smurf_process_new(&process, "ending", TYPES, &never, 1, &err) ||
-        smurf_evaluate_process(&e, process, data, NULL, NULL, &err))
-        fail_msg("%s", err.message);
+    if (smurf_process_new(&process, "ending", TYPES, &never, 1, &err)) fail_msg("%s", err.message);
+    if (smurf_evaluate_process(&e, process, data, NULL, NULL, &err)) fail_msg("%s", err.message);
     const smurf_ends *ends = smurf_evaluation_ends(e);
     assert_close(ends->forecast, ends->share, 0.015, "forecast", 0);
     for (int k = 0; k < SMURF_END_GROUPS; k++) {
