@@ -105,7 +105,7 @@ static void check_predictor(const smurf_model *model, const smurf_sequence *cut,
         struct ending ending;
         double never = p.class->never(p.self, workspace, r);
         struct dist dist = smurf_may_end(&ending, p.class->dist(p.self, workspace, r, 0), never);
-        assert_true(model->config.ending ? never > 0.01 && never < 0.09 : never == 0);
+        assert_true(model->config.ending ? never > 0.002 && never < 0.09 : never == 0);
         double got[ANSWERS];
         dist.class->quantile(dist.self, level, got, 3);
         got[3] = want[cut->before + r][3];

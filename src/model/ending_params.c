@@ -4,7 +4,7 @@
 #include <math.h>
 
 /* The probability that training starts from, after any event. */
-static const double start = 0.05;
+static const double start = 0.01;
 
 void smurf_ending_params(size_t width, struct params *params, struct ending_params *out)
 {
