@@ -67,16 +67,22 @@ bool smurf_law_workspace_set(struct law_workspace *workspace, const float *c)
     return workspace->finite;
 }
 
+/* The table of the current law. */
+static void build(struct law_workspace *workspace)
+{
+    if (workspace->built) return;
+    smurf_exact_build(&workspace->exact, &workspace->law, workspace->mass);
+    if (workspace->sigma > 0)
+        smurf_tweedie_apply(&workspace->exact, &workspace->law, workspace->sigma,
+                            workspace->model->config.multiplicative);
+    workspace->built = true;
+}
+
 struct dist smurf_law_workspace_dist(struct law_workspace *workspace, int raw)
 {
     const smurf_model *m = workspace->model;
     if (!workspace->finite) return (struct dist){&no_law, NULL};
-    if (!workspace->built) {
-        smurf_exact_build(&workspace->exact, &workspace->law, workspace->mass);
-        if (workspace->sigma > 0)
-            smurf_tweedie_apply(&workspace->exact, &workspace->law, workspace->sigma, m->config.multiplicative);
-        workspace->built = true;
-    }
+    build(workspace);
     struct dist dist = smurf_scaled(&workspace->scaled, &workspace->exact, &m->view.scale, &m->notes.tail);
     if (raw || !m->notes.calibration.recalibrated) return dist;
     return smurf_recalibrated(&workspace->recalibrated, dist, &m->notes.map);
@@ -87,9 +93,11 @@ double smurf_law_workspace_never(struct law_workspace *workspace)
     const smurf_model *m = workspace->model;
     if (!m->config.ending) return 0;
     if (!workspace->finite) return NAN;
-    smurf_law_workspace_dist(workspace, 1); /* sets scaled */
+    struct scaled scaled; /* distributions that were handed out stay valid */
+    build(workspace);
+    smurf_scaled(&scaled, &workspace->exact, &m->view.scale, &m->notes.tail);
     double never = m->model.class->never(&m->model, workspace->c);
-    return never + (1 - never) * workspace->scaled.taken;
+    return never + (1 - never) * scaled.taken;
 }
 
 /* Gaps outside the law's range have the types of its ends. */

@@ -123,8 +123,7 @@ static struct shared shared_of(const struct pass *p, real *base)
     return (struct shared){base, base + d, base + d + 1, base + d + 1 + types * (d / 2)};
 }
 
-/* The loss of a target and of its end, given that of its gap: Lambda, if it is censored. by_gap: its derivative by
- * that. */
+/* The loss of a target and of its end, given that of its gap: Lambda, if it is censored; and the derivative by that. */
 static double with_end(const struct pass *p, const struct target *t, double gap, double *by_gap)
 {
     double by_s, s = (double)p->m->s[t->row], out;
