@@ -36,6 +36,7 @@ class _Question:
             q.until = self.until
         q.next = -1 if next is None else _type_number(model, next)
         self.next = next
+        self.ending = model.settings["ending"] == "on"
 
 
 def _moment(value):
@@ -108,6 +109,8 @@ def _add_answer(add, a, question, names, kinds):
         there = k < a.types
         add(f"type{k + 1}", kinds[a.type[k]] if there else None)
         add(f"p_type{k + 1}", a.share[k] if there else np.nan)
+    if question.ending:
+        add("never", a.never)
     if question.next is not None:
         add("next_seen", a.next_seen)
         add("next_median", a.next_median)
