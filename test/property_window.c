@@ -218,7 +218,9 @@ static bool agrees_in_windows(const smurf_model *model, size_t window, size_t hi
         assert_non_null(workspace);
         p.class->read(p.self, workspace, w);
         for (size_t r = w->first - 1; r + 1 < w->length; r++) {
-            struct dist dist = p.class->dist(p.self, workspace, r, 0);
+            struct ending ending;
+            struct dist dist =
+                smurf_may_end(&ending, p.class->dist(p.self, workspace, r, 0), p.class->never(p.self, workspace, r));
             double got = smurf_dist_quantile(&dist, 0.5), wanted = want[w->before + r][1];
             same = same && fabs(got - wanted) <= 1e-4 * wanted;
         }
