@@ -151,6 +151,7 @@ static int evaluate(const struct eval_options *o, const struct dataset_options *
     smurf_evaluation *e = NULL;
     smurf_eval_config config = configure(o);
     int status = train_of(o, data, model, split, &part, &own, &train);
+    if (!status && !o->raw) modelfile_past(model, part.data, 1);
     if (!status && is_auto(o)) status = choose_steps(o, model, split, &config);
     if (!status && smurf_evaluate(&e, model, part.data, train, &config, &err)) status = report_error(&err);
     terminal_clear();

@@ -270,6 +270,8 @@ typedef struct smurf_calibration {
     size_t conformal;               /* levels kept for conformal intervals, one per sequence */
     double cs_floor;                /* the cs of the true law on as many gaps, by chance alone */
     int misses; /* 1: calibration did not work: the law still misses unseen gaps by more than chance explains */
+    double adaptive;                           /* step by which levels follow the gaps that came; 0: they do not */
+    double pinball_before, pinball_after;      /* without and with it, where it was chosen; else 0 */
 } smurf_calibration;
 
 /* A trained model: weights, time scale, types, settings. Using it does not change it. */
@@ -331,6 +333,9 @@ typedef struct smurf_sigma_trial {
 } smurf_sigma_trial;
 
 enum { SMURF_RECALIBRATE_GAPS = 1000 };
+/* Where levels adapt, they begin to this many gaps before the first law that is asked for, or at the start of the
+   sequence. */
+enum { SMURF_ADAPTIVE_PAST = 20000 };
 /* How a run starts, once the noise is chosen and before the first step. */
 typedef struct smurf_fit_start {
     const smurf_settings *settings; /* of a resumed run: those it was started with */
@@ -624,6 +629,7 @@ typedef enum smurf_row {
     SMURF_ROW_RECENT,    /* naive: the same by the mean of the last 8 gaps */
     SMURF_ROW_SAME_HOUR, /* naive: the last 100 gaps that began in the same hour of the day; where times are dates */
     SMURF_ROW_LAST,      /* naive: the last 100 gaps; where times are dates */
+    SMURF_ROW_FIXED,     /* the model before its levels adapt; where they do */
 } smurf_row;
 /* NULL if the row was not measured. low and high, unless NULL, receive the ends of 90% bootstrap intervals. */
 SMURF_API const smurf_metrics *smurf_evaluation_row(const smurf_evaluation *evaluation, smurf_row row,

@@ -35,6 +35,7 @@ smurf_status smurf_forecast_new(smurf_forecast **out, const smurf_model *model, 
     const struct model_class *class = model->model.class;
     f->model = model;
     f->history = history;
+    smurf_adaptive_init(&f->adaptive, model->notes.calibration.adaptive);
     f->c = malloc(class->coefficients(&model->model) * sizeof *f->c);
     f->room = 1;
     f->time = malloc(f->room * sizeof *f->time);
@@ -56,6 +57,7 @@ void smurf_forecast_clear(smurf_forecast *f, int64_t origin)
     f->origin = origin;
     f->since = 0;
     f->ready = false;
+    smurf_adaptive_init(&f->adaptive, f->adaptive.gamma);
 }
 
 void smurf_forecast_rest(smurf_forecast *f)
@@ -64,10 +66,13 @@ void smurf_forecast_rest(smurf_forecast *f)
     f->ready = false;
 }
 
-/* Recreates the workspace if it was released. */
-static smurf_status wake(smurf_forecast *f, smurf_error *err)
+smurf_status smurf_forecast_wake(smurf_forecast *f, bool *finite, smurf_error *err)
 {
-    return f->workspace.model ? SMURF_OK : smurf_law_workspace_init(&f->workspace, f->model, err);
+    *finite = true;
+    smurf_status status = f->workspace.model ? SMURF_OK : smurf_law_workspace_init(&f->workspace, f->model, err);
+    if (status || !f->events || f->ready) return status;
+    f->ready = *finite = smurf_law_workspace_set(&f->workspace, f->c);
+    return SMURF_OK;
 }
 
 void smurf_forecast_recalibrate(smurf_forecast *f, int on)
@@ -181,6 +186,7 @@ void smurf_forecast_copy_law(smurf_forecast *to, const smurf_forecast *from)
     to->last = from->last;
     to->since = from->since;
     to->raw = from->raw;
+    to->adaptive = from->adaptive;
     to->ready = false;
 }
 
@@ -213,9 +219,11 @@ static smurf_status check_event(const smurf_forecast *f, double time, uint32_t t
 
 smurf_status smurf_forecast_append(smurf_forecast *f, double time, uint32_t type, smurf_error *err)
 {
+    struct adaptive next;
     smurf_status status = check_event(f, time, type, err);
-    if (status) return status;
-    status = smurf_forecast_push(f, time, type, err);
+    if (!status) status = smurf_forecast_see(f, time, &next, err);
+    if (!status) status = smurf_forecast_push(f, time, type, err);
+    if (!status) f->adaptive = next;
     return status;
 }
 
@@ -245,7 +253,7 @@ smurf_status smurf_forecast_read(smurf_forecast *f, const smurf_sequence *s, siz
     f->start = start;
     f->events = events;
     f->before = s->before;
-    return SMURF_OK;
+    return smurf_forecast_adapt(f, s, err);
 }
 
 smurf_status smurf_forecast_silence(smurf_forecast *f, double since, smurf_error *err)
@@ -268,6 +276,7 @@ static struct dist law_of_next(smurf_forecast *f)
 struct dist smurf_forecast_dist(smurf_forecast *f)
 {
     struct dist dist = law_of_next(f);
+    if (f->events && !f->raw) dist = smurf_adapted(&f->adapted, dist, &f->adaptive);
     return f->since > 0 ? smurf_silent(&f->silent, dist, f->since) : dist;
 }
 
@@ -276,21 +285,20 @@ smurf_status smurf_forecast_check(smurf_forecast *f, smurf_error *err)
     if (!f->events && !f->model->notes.has_marginal)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT,
                           "the history is empty, and the model file predates support for that: append an event");
-    smurf_status status = wake(f, err);
-    if (status || !f->events || f->ready) return status;
-    if (!smurf_law_workspace_set(&f->workspace, f->c))
-        return smurf_fail(
-            err, SMURF_ERROR_INPUT,
-            "the model gives no finite law after the event at %g: its weights, or the times, are too large", f->last);
-    f->ready = true;
-    return SMURF_OK;
+    bool finite;
+    smurf_status status = smurf_forecast_wake(f, &finite, err);
+    if (status || finite) return status;
+    return smurf_fail(err, SMURF_ERROR_INPUT,
+                      "the model gives no finite law after the event at %g: its weights, or the times, are too large",
+                      f->last);
 }
 
-/* Answers must be numbers; infinite only if the caller allows it. */
+/* Answers must be numbers; infinite only if the caller allows it, or where adaptive levels are. */
 static smurf_status check_answer(const smurf_forecast *f, const double *x, size_t n, const char *what, smurf_error *err)
 {
+    bool open = f->events && !f->raw && smurf_adaptive_is_open(&f->adaptive);
     for (size_t i = 0; i < n; i++)
-        if (!isfinite(x[i]))
+        if (!isfinite(x[i]) && !(open && x[i] == INFINITY))
             return smurf_fail(err, SMURF_ERROR_INPUT,
                               "the %s after the event at %g%s is not finite: the times or the model's weights are too "
                               "large",

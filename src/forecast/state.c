@@ -1,7 +1,8 @@
 /*
  * state.c - a forecast as bytes, and back.
  *
- *     struct head | coefficients of the last event | times and types of the window | the history, packed by its class
+ *     struct head | coefficients of the last event | times and types of the window | levels, if they adapt (q^ of
+ *     law/adaptive.h) | the history, packed by its class
  *
  * Events alone would not do: SMURF's keys and values depend on whether events came one by one or at once (by rounding)
  * and, where the history is bounded, on events that are forgotten. So what is kept is what the next event depends on.
@@ -17,7 +18,7 @@
 #include <string.h>
 
 static const char magic[8] = "smurfsta";
-enum { VERSION = 2 };
+enum { VERSION = 3 };
 
 /* Without padding. */
 struct head {
@@ -51,6 +52,7 @@ static uint64_t model_hash(const smurf_model *m)
     h = smurf_hash_bytes(h, notes->marginal, notes->has_marginal ? sizeof notes->marginal : 0);
     h = smurf_hash_bytes(h, &notes->tail, sizeof notes->tail);
     h = smurf_hash_bytes(h, notes->map.level, notes->calibration.recalibrated ? sizeof notes->map.level : 0);
+    h = smurf_hash_bytes(h, &notes->calibration.adaptive, sizeof notes->calibration.adaptive);
     h = smurf_hash_bytes(h, notes->conformal, notes->calibration.conformal * sizeof *notes->conformal);
     return smurf_hash_bytes(h, m->slab, m->model.params.total * sizeof *m->slab);
 }
@@ -66,6 +68,11 @@ static size_t coefficient_bytes(const smurf_forecast *f)
     return f->model->model.class->coefficients(&f->model->model) * sizeof *f->c;
 }
 
+static size_t adaptive_bytes(const smurf_forecast *f)
+{
+    return f->adaptive.gamma > 0 ? sizeof f->adaptive.q : 0;
+}
+
 /* ---- Saving ---------------------------------------------------------------------------------- */
 
 smurf_status smurf_forecast_save(const smurf_forecast *f, void **bytes, size_t *size, smurf_error *err)
@@ -74,7 +81,8 @@ smurf_status smurf_forecast_save(const smurf_forecast *f, void **bytes, size_t *
     size_t window = f->model->config.context ? f->events - f->start : 0;
     size_t rest = 0;
     if (f->events)
-        rest = coefficient_bytes(f) + window * (sizeof *f->time + sizeof *f->type) + history->pack(f->state, NULL);
+        rest = coefficient_bytes(f) + window * (sizeof *f->time + sizeof *f->type) + adaptive_bytes(f) +
+               history->pack(f->state, NULL);
     struct head head = {.version = VERSION,
                         .raw = f->raw,
                         .size = sizeof head + rest,
@@ -95,6 +103,7 @@ smurf_status smurf_forecast_save(const smurf_forecast *f, void **bytes, size_t *
         char *at = mempcpy(all + sizeof head, f->c, coefficient_bytes(f));
         at = mempcpy(at, f->time, window * sizeof *f->time);
         at = mempcpy(at, f->type, window * sizeof *f->type);
+        at = mempcpy(at, f->adaptive.q, adaptive_bytes(f));
         history->pack(f->state, at);
     }
     head.checksum = checksum(head, all + sizeof head, rest);
@@ -147,15 +156,23 @@ static bool take_window(smurf_forecast *f, const char *at, size_t n)
     return true;
 }
 
+static bool take_levels(smurf_forecast *f, const char *at)
+{
+    double q[ADAPTIVE_LEVELS];
+    if (!adaptive_bytes(f)) return true;
+    memcpy(q, at, sizeof q);
+    return smurf_adaptive_set(&f->adaptive, q);
+}
+
 /* The events, from the n bytes at `at`. */
 static smurf_status take_events(smurf_forecast *f, const struct head *head, const char *at, size_t n, smurf_error *err)
 {
     size_t c = coefficient_bytes(f), window = (size_t)head->window;
-    size_t taken = c + window * (sizeof *f->time + sizeof *f->type);
+    size_t levels = c + window * (sizeof *f->time + sizeof *f->type), taken = levels + adaptive_bytes(f);
     if (taken > n) return damaged(err);
     smurf_status status = smurf_forecast_room(f, window, err);
     if (status) return status;
-    if (!take_window(f, at + c, window)) return damaged(err);
+    if (!take_window(f, at + c, window) || !take_levels(f, at + levels)) return damaged(err);
     memcpy(f->c, at, c);
     f->events = (size_t)head->events;
     f->before = (size_t)head->before;

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-enum { SMURF_SIGMAS = 8 };
+enum { SMURF_SIGMAS = 8, SMURF_AUTO = -1 };
 
 struct smurf_settings {
     char model[16]; /* name of its class (model_class.h) */
@@ -50,6 +50,7 @@ struct smurf_settings {
     uint64_t seed;
     int threads; /* 0: all cores. Does not affect results. */
     int tail;    /* 1: dev bounds what laws claim beyond the longest train gap */
+    double adaptive; /* step of adaptive levels (law/adaptive.h); 0: none, SMURF_AUTO: chosen on dev */
 };
 
 /* The settings of a small general model. */

@@ -11,6 +11,7 @@
 #include "data/data.h"
 #include "model/config.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -145,12 +146,14 @@ static smurf_status finish(const struct fit *f, smurf_model **out, smurf_error *
     smurf_status status = smurf_trainer_model(f->trainer, &model, err);
     if (status) return status;
     /* Whether to recalibrate was decided when data was set aside for it. */
-    if (f->calibrating) {
+    if (f->calibrating)
         status = smurf_model_calibrate(model, f->calibrating, f->train, 1, f->settings.seed, f->settings.threads,
                                        f->c.progress, f->c.progress_context, err);
-        if (!status && f->c.model_path && smurf_ranks()->rank == 0)
-            status = smurf_model_save(model, f->c.model_path, err);
-    }
+    else
+        model->notes.calibration.adaptive = fmax(model->config.adaptive, 0);
+    bool changed = f->calibrating || model->notes.calibration.adaptive > 0;
+    if (!status && changed && f->c.model_path && smurf_ranks()->rank == 0)
+        status = smurf_model_save(model, f->c.model_path, err);
     if (status)
         smurf_model_free(model);
     else
