@@ -422,7 +422,8 @@ SMURF_API void smurf_forecast_free(smurf_forecast *forecast);
    time. */
 SMURF_API void smurf_forecast_clear(smurf_forecast *forecast, int64_t origin);
 /* Appends an event. A time before the last one or not finite is an error that changes nothing, and so is a type above
-   smurf_model_types, which stands for any type that the model does not know. */
+   smurf_model_types, which stands for any type that the model does not know. Where the model's levels adapt
+   (smurf_calibration), the gap moves them: that costs about as much as a question. */
 SMURF_API smurf_status smurf_forecast_append(smurf_forecast *forecast, double time, uint32_t type, smurf_error *err);
 /* Replaces the history by the first `events` events of a sequence. */
 SMURF_API smurf_status smurf_forecast_read(smurf_forecast *forecast, const smurf_sequence *sequence, size_t events,
@@ -839,7 +840,7 @@ SMURF_API const char *smurf_preset_name(size_t index);
 
 /* Questions about the gap from the last event to the next, in the data's unit. With an empty history the law is that of
    all train gaps. Arrays have n elements. They are about the law itself, which is continuous, where smurf_forecast_ask
-   gives times on ticks of the clock. */
+   gives times on ticks of the clock. Levels that adapt can make quantiles and the mean INFINITY. */
 SMURF_API smurf_status smurf_forecast_quantile(smurf_forecast *forecast, const double *level, double *gap, size_t n,
                                                smurf_error *err);
 SMURF_API smurf_status smurf_forecast_cdf(smurf_forecast *forecast, const double *gap, double *level, size_t n,
@@ -881,7 +882,7 @@ typedef struct smurf_futures_config {
 
 SMURF_API void smurf_futures_config_init_sized(smurf_futures_config *config, size_t size);
 #define smurf_futures_config_init(config) smurf_futures_config_init_sized((config), sizeof *(config))
-/* The forecast is not changed. Silence applies to the first gap. */
+/* The forecast is not changed. Silence applies to the first gap. Levels that adapt stay as they are after the history. */
 SMURF_API smurf_status smurf_forecast_futures(smurf_forecast *forecast, const smurf_futures_config *config,
                                               smurf_futures **out, smurf_error *err);
 SMURF_API void smurf_futures_free(smurf_futures *futures);
