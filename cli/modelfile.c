@@ -59,9 +59,10 @@ void modelfile_past(const smurf_model *model, const smurf_data *data, int scored
         windows += s->before > 0 && from <= SMURF_ADAPTIVE_PAST;
     }
     if (windows)
-        report_warning("%zu of %zu sequences are cut from longer ones and carry fewer than the %d gaps that levels adapt "
-                       "to: intervals differ from those of the whole log",
-                       windows, n, SMURF_ADAPTIVE_PAST);
+        report_warning(
+            "%zu of %zu sequences are cut from longer ones and carry fewer than the %d gaps that levels adapt "
+            "to: intervals differ from those of the whole log",
+            windows, n, SMURF_ADAPTIVE_PAST);
 }
 
 void modelfile_types(const smurf_model *model, struct dataset_options *options)

@@ -270,8 +270,8 @@ typedef struct smurf_calibration {
     size_t conformal;               /* levels kept for conformal intervals, one per sequence */
     double cs_floor;                /* the cs of the true law on as many gaps, by chance alone */
     int misses; /* 1: calibration did not work: the law still misses unseen gaps by more than chance explains */
-    double adaptive;                           /* step by which levels follow the gaps that came; 0: they do not */
-    double pinball_before, pinball_after;      /* without and with it, where it was chosen; else 0 */
+    double adaptive;                      /* step by which levels follow the gaps that came; 0: they do not */
+    double pinball_before, pinball_after; /* without and with it, where it was chosen; else 0 */
 } smurf_calibration;
 
 /* A trained model: weights, time scale, types, settings. Using it does not change it. */
@@ -882,7 +882,8 @@ typedef struct smurf_futures_config {
 
 SMURF_API void smurf_futures_config_init_sized(smurf_futures_config *config, size_t size);
 #define smurf_futures_config_init(config) smurf_futures_config_init_sized((config), sizeof *(config))
-/* The forecast is not changed. Silence applies to the first gap. Levels that adapt stay as they are after the history. */
+/* The forecast is not changed. Silence applies to the first gap. Levels that adapt stay as they are after the history.
+ */
 SMURF_API smurf_status smurf_forecast_futures(smurf_forecast *forecast, const smurf_futures_config *config,
                                               smurf_futures **out, smurf_error *err);
 SMURF_API void smurf_futures_free(smurf_futures *futures);

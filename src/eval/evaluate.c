@@ -65,9 +65,14 @@ static bool rows_init(struct evaluation *e, const struct evaluation_plan *plan)
     static const char *const usual[ROWS] = {"smurf",  "smurf, raw", "smurf, draws", "marginal",
                                             "recent", "same hour",  "last 100",     "smurf, fixed"};
     const struct predictor_class *model = plan->model.class;
-    const bool wanted[ROWS] = {model,          model && plan->has_map, model && plan->draws > 0,
-                               plan->marginal, plan->recent,           plan->same_hour,
-                               plan->last,     model && plan->gamma > 0 && !plan->brief};
+    const bool wanted[ROWS] = {model,
+                               model && plan->has_map,
+                               model && plan->draws > 0,
+                               plan->marginal,
+                               plan->recent,
+                               plan->same_hour,
+                               plan->last,
+                               model && plan->gamma > 0 && !plan->brief};
     bool types = model && model->types && plan->model.types > 0, ok = true;
     for (int r = 0; r < ROWS && ok; r++) {
         struct row_values *row = &e->row[r];
@@ -76,7 +81,8 @@ static bool rows_init(struct evaluation *e, const struct evaluation_plan *plan)
         if (r == ROW_MODEL && types) ok = row_add_types(row, e->n) && ok;
         if (r == ROW_SAMPLED && types) row->top_draws = room(e->n, sizeof *row->top_draws, &ok);
         if (r != ROW_SAMPLED) row->log_density = room(e->n, sizeof *row->log_density, &ok);
-        if (plan->spread || (r != ROW_MODEL && r != ROW_RAW && r != ROW_FIXED)) row->spread = room(e->n, sizeof *row->spread, &ok);
+        if (plan->spread || (r != ROW_MODEL && r != ROW_RAW && r != ROW_FIXED))
+            row->spread = room(e->n, sizeof *row->spread, &ok);
     }
     return ok;
 }

@@ -267,7 +267,8 @@ static void measure_model(struct measurer *m, const struct evaluation *e, size_t
     const struct evaluation_plan *plan = m->plan;
     const struct predictor *model = &plan->model;
     struct dist fixed = model->class->dist(model->self, m->model, event - 1, 0), dist = adapt(m, fixed, event);
-    measure_times(m, &e->row[ROW_MODEL], &dist, i, gap, smurf_naive_spread(&dist));
+    bool open = m->adaptation && smurf_adaptive_is_open(&m->cursor.state);
+    measure_times(m, &e->row[ROW_MODEL], &dist, i, gap, open ? INFINITY : smurf_naive_spread(&dist));
     if (m->types) measure_types(m, &e->row[ROW_MODEL], &dist, i, event);
     if (plan->draws) measure_draws(m, &e->row[ROW_SAMPLED], &dist, i, event - 1, gap);
     if (e->row[ROW_FIXED].name) measure_times(m, &e->row[ROW_FIXED], &fixed, i, gap, smurf_naive_spread(&fixed));

@@ -32,8 +32,8 @@ struct measurer {
     struct adapted adapted;
 };
 
-/* False if out of memory; release it even then. adaptation: that of the plan's test data and gamma; NULL: none. longest:
-   events of the longest sequence. */
+/* False if out of memory; release it even then. adaptation: that of the plan's test data and gamma; NULL: none.
+   longest: events of the longest sequence. */
 bool smurf_measurer_init(struct measurer *m, const struct evaluation_plan *plan, const struct adaptation *adaptation,
                          size_t longest, struct stop *stop);
 void smurf_measurer_release(struct measurer *m);

@@ -1,6 +1,6 @@
 /*
- * wrap.h - distributions built from distributions: Tweedie's map, the time scale, pools, recalibration, silence; and what
- * is shown of them on a clock that ticks.
+ * wrap.h - distributions built from distributions: Tweedie's map, the time scale, pools, recalibration, silence; and
+ * what is shown of them on a clock that ticks.
  *
  * Each is a small struct owned by the caller, set up by a function that returns the wrapped distribution. The order is
  *

@@ -247,8 +247,7 @@ smurf_status smurf_settings_set(smurf_settings *config, const char *name, const 
     case SETTING_CHOICE: memcpy(field, &word, sizeof word); return SMURF_OK;
     case SETTING_AUTO:
         number = SMURF_AUTO;
-        if (strcmp(value, "auto") != 0 && (!parse_number(s, value, &end, &number) || *end))
-            return wrong(s, value, err);
+        if (strcmp(value, "auto") != 0 && (!parse_number(s, value, &end, &number) || *end)) return wrong(s, value, err);
         memcpy(field, &number, sizeof number);
         return SMURF_OK;
     default:
