@@ -334,7 +334,7 @@ static smurf_status summarise(struct evaluation *e, const struct evaluation_plan
     smurf_stop_init(&stop, &progress);
     for (int r = 0; r < ROWS && !status; r++) {
         struct row_values *row = &e->row[r];
-        size_t n_dev = r == ROW_MODEL && plan->has_map ? plan->n_dev : 0;
+        size_t n_dev = (r == ROW_MODEL || r == ROW_FIXED) && plan->has_map ? plan->n_dev : 0;
         if (!row->name) continue;
         status = smurf_metrics_of_row(&row->metrics, e, row, n_dev, err);
         smurf_coverage_of_row(&row->coverage, e, row);
