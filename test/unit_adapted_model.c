@@ -73,7 +73,7 @@ static void reading_is_appending(void **state)
         }
         assert_true(moved);
         smurf_forecast_clear(read, s->origin);
-        assert_true(read->adaptive.p[3] == smurf_levels[3] && read->adaptive.gamma == 0.02);
+        assert_true(fabs(read->adaptive.p[3] - smurf_levels[3]) < 1e-12 && read->adaptive.gamma == 0.02);
         smurf_forecast_free(read), smurf_forecast_free(grown), smurf_forecast_free(both);
         smurf_model_free(model);
     }
@@ -106,7 +106,7 @@ static void states_are_kept_to_the_bit(void **state)
     smurf_error err;
     for (int kind = 0; kind < 3; kind++) {
         smurf_model *model = adaptive_model(model_kinds[kind], data, 0.05);
-        for (size_t cut = 0; cut < EVENTS; cut += 173) {
+        for (size_t cut = 0; cut < EVENTS; cut += cut < 3 ? 1 : 173) {
             void *bytes, *again;
             size_t size, size_again;
             smurf_forecast *f = forecast_of(model, 0, s, cut / 2), *g;

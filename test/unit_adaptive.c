@@ -59,7 +59,7 @@ static void the_same_at_first(void **state)
         assert_close(smurf_dist_density(&dist, x), smurf_dist_density(&inner, x), 1e-13, "density", x);
         assert_close(smurf_dist_crps(&dist, x), smurf_dist_crps(&inner, x), 1e-6, "crps", x);
     }
-    for (int k = 0; k < SMURF_LEVELS; k++) assert_true(a.p[k] == smurf_levels[k]);
+    for (int k = 0; k < SMURF_LEVELS; k++) assert_close(a.p[k], smurf_levels[k], 1e-15, "level", k);
     assert_close(smurf_dist_mean(&dist), 2, 1e-6, "mean", 0);
     check_shape_within(&dist, -1, 30, 1e-12);
 }
@@ -234,7 +234,7 @@ static void states_can_be_set(void **state)
     smurf_random_init(&random, 9, 1);
     smurf_adaptive_init(&a, 0.05);
     for (int i = 0; i < 500; i++) {
-        smurf_adaptive_see(&a, pow(smurf_random_uniform(&random), 3));
+        if (i) smurf_adaptive_see(&a, pow(smurf_random_uniform(&random), 3));
         smurf_adaptive_init(&b, 0.05);
         assert_true(smurf_adaptive_set(&b, a.q));
         assert_memory_equal(&a, &b, sizeof a);

@@ -51,10 +51,8 @@ static void regress(struct adaptive *a)
 void smurf_adaptive_init(struct adaptive *a, double gamma)
 {
     a->gamma = gamma;
-    for (size_t k = 0; k < ADAPTIVE_LEVELS; k++) {
-        a->q[k] = level_at(k) / end;
-        a->p[k] = level_at(k);
-    }
+    for (size_t k = 0; k < ADAPTIVE_LEVELS; k++) a->q[k] = level_at(k) / end;
+    regress(a);
 }
 
 void smurf_adaptive_see(struct adaptive *a, double pit)
