@@ -153,6 +153,7 @@ static int evaluate(const struct eval_options *o, const struct dataset_options *
     smurf_eval_config config = configure(o);
     int status = train_of(o, data, model, split, &part, &own, &train);
     if (!status && !o->raw) modelfile_tell_cut(model, part.data);
+    if (!status && !o->raw) modelfile_past(model, part.data, 1);
     if (!status && is_auto(o)) status = choose_steps(o, model, split, &config);
     if (!status && smurf_evaluate(&e, model, part.data, train, &config, &err)) status = report_error(&err);
     terminal_clear();
@@ -214,7 +215,8 @@ int command_eval(int argc, char **argv)
         .about = "DATA is a directory that holds train and test, or a file. A file that the model was trained\n"
                  "on is split as in training, and its test part is scored. CS is the root mean square of\n"
                  "coverage - level over the levels 0.50 to 0.95; the noise floor is the CS of the true law,\n"
-                 "due to chance alone. skill is the gain in CRPS over the naive law of recent gaps.",
+                 "due to chance alone. skill is the gain in CRPS over the naive law of recent gaps. Where\n"
+                 "the levels of a model adapt to the gaps that came, \"model, fixed\" is without that.",
         .example = "  smurf simulate hawkes --sequences 60 -o demo/\n"
                    "  smurf train demo/ -o model.safetensors --epochs 2\n"
                    "  smurf eval model.safetensors demo/",

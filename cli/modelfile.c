@@ -64,6 +64,22 @@ int modelfile_match(const smurf_model *model, smurf_data **data)
     return 0;
 }
 
+void modelfile_past(const smurf_model *model, const smurf_data *data, int scored)
+{
+    size_t n = smurf_data_sequences(data), windows = 0;
+    if (!(smurf_model_calibration(model)->adaptive > 0)) return;
+    for (size_t i = 0; i < n; i++) {
+        const smurf_sequence *s = smurf_data_sequence(data, i);
+        size_t from = scored ? s->first : s->length;
+        windows += s->before > 0 && from <= SMURF_ADAPTIVE_PAST;
+    }
+    if (windows)
+        report_warning(
+            "%zu of %zu sequences are cut from longer ones and carry fewer than the %d gaps that levels adapt "
+            "to: intervals differ from those of the whole log",
+            windows, n, SMURF_ADAPTIVE_PAST);
+}
+
 void modelfile_types(const smurf_model *model, struct dataset_options *options)
 {
     if (smurf_model_type_name(model, 0) && !options->types) options->types = "words";

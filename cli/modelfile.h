@@ -30,6 +30,9 @@ int modelfile_match(const smurf_model *model, smurf_data **data);
 void modelfile_tell_cut(const smurf_model *model, const smurf_data *data);
 /* Shows the remark of a matched data set on types that the model does not know. Returns whether there is one. */
 int modelfile_unknown(const smurf_data *data, const smurf_data *matched);
+/* A warning if the levels of the model adapt and windows lack gaps that they would adapt to. scored: what is of
+   interest are the scored gaps, not the one after the last event. */
+void modelfile_past(const smurf_model *model, const smurf_data *data, int scored);
 /* name NULL: the default. A usage error if there is no such part. */
 struct part modelfile_part(const smurf_split *split, const char *name);
 

@@ -306,6 +306,7 @@ static int predict(const struct predict_options *o, smurf_model *model, char **a
     } else {
         smurf_data *own;
         status = modelfile_read(model, &split, &own, argv[1], &data, o->part);
+        if (!status && !o->raw) modelfile_past(model, own, 0);
         if (!status) status = whole_data(&s, own);
     }
     if (!status && s.q.format == SHOW_CSV) show_header(&s);

@@ -15,6 +15,7 @@ static const struct {
     const char *name, *tail;
 } rows[] = {
     {SMURF_ROW_MODEL, "model", ""},
+    {SMURF_ROW_FIXED, "model, fixed", "_fixed"},
     {SMURF_ROW_RAW, "model, raw", "_raw"},
     {SMURF_ROW_SAMPLED, "model, drawn", "_sampled"},
     {SMURF_ROW_RECENT, "naive: recent", "_recent"},

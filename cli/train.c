@@ -138,6 +138,19 @@ static char *resume_path(const char *model)
 
 /* ---- Calibration ------------------------------------------------------------------------------ */
 
+static void show_adaptive(const smurf_calibration *c)
+{
+    if (c->adaptive > 0)
+        printf("adaptive    levels follow the gaps that came, by steps of %g", c->adaptive);
+    else if (c->pinball_before > 0)
+        printf("adaptive    none: on dev, no step makes intervals better");
+    else
+        return;
+    if (c->adaptive > 0 && c->pinball_before > 0)
+        printf(": dev pinball loss %.2f%% lower", 100 * (1 - c->pinball_after / c->pinball_before));
+    putchar('\n');
+}
+
 static void show_calibration(const smurf_model *model)
 {
     const smurf_calibration *c = smurf_model_calibration(model);
@@ -210,6 +223,7 @@ static void show_result(const smurf_model *model, const smurf_epoch *best, const
     }
     show_calibration(model);
     show_pool(model);
+    show_adaptive(smurf_model_calibration(model));
     printf("time        %.0f s\n", seconds);
 }
 

@@ -281,6 +281,8 @@ typedef struct smurf_calibration {
     size_t conformal;               /* levels kept for conformal intervals, one per sequence */
     double cs_floor;                /* the cs of the true law on as many gaps, by chance alone */
     int misses; /* 1: calibration did not work: the law still misses unseen gaps by more than chance explains */
+    double adaptive;                      /* step by which levels follow the gaps that came; 0: they do not */
+    double pinball_before, pinball_after; /* without and with it, where it was chosen; else 0 */
 } smurf_calibration;
 
 /* The naive laws that a model's own are pooled with: F = (1 - weight) F_model + weight F_naive, and likewise
@@ -357,6 +359,9 @@ typedef struct smurf_sigma_trial {
 } smurf_sigma_trial;
 
 enum { SMURF_RECALIBRATE_GAPS = 1000 };
+/* Where levels adapt, they begin to this many gaps before the first law that is asked for, or at the start of the
+   sequence. */
+enum { SMURF_ADAPTIVE_PAST = 20000 };
 /* How a run starts, once the noise is chosen and before the first step. */
 typedef struct smurf_fit_start {
     const smurf_settings *settings; /* of a resumed run: those it was started with */
@@ -444,7 +449,8 @@ SMURF_API void smurf_forecast_free(smurf_forecast *forecast);
    time. */
 SMURF_API void smurf_forecast_clear(smurf_forecast *forecast, int64_t origin);
 /* Appends an event. A time before the last one or not finite is an error that changes nothing, and so is a type above
-   smurf_model_types, which stands for any type that the model does not know. */
+   smurf_model_types, which stands for any type that the model does not know. Where the model's levels adapt
+   (smurf_calibration), the gap moves them: that costs about as much as a question. */
 SMURF_API smurf_status smurf_forecast_append(smurf_forecast *forecast, double time, uint32_t type, smurf_error *err);
 /* Replaces the history by the first `events` events of a sequence. */
 SMURF_API smurf_status smurf_forecast_read(smurf_forecast *forecast, const smurf_sequence *sequence, size_t events,
@@ -655,6 +661,7 @@ typedef enum smurf_row {
     SMURF_ROW_RECENT,    /* naive: the same by the mean of the last 8 gaps */
     SMURF_ROW_SAME_HOUR, /* naive: the last 100 gaps that began in the same hour of the day; where times are dates */
     SMURF_ROW_LAST,      /* naive: the last 100 gaps; where times are dates */
+    SMURF_ROW_FIXED,     /* the model before its levels adapt; where they do */
 } smurf_row;
 /* NULL if the row was not measured. low and high, unless NULL, receive the ends of 90% bootstrap intervals. */
 SMURF_API const smurf_metrics *smurf_evaluation_row(const smurf_evaluation *evaluation, smurf_row row,
@@ -882,7 +889,7 @@ SMURF_API const char *smurf_preset_name(size_t index);
    all train gaps. Arrays have n elements. They are about the law itself, which is continuous, where smurf_forecast_ask
    gives times on ticks of the clock. If the model knows that sequences end (setting `ending`), no further event may
    come: the CDF at INFINITY is the probability that one does, and quantiles and draws may be INFINITY; mean and types
-   are given that one comes. */
+   are given that one comes. Levels that adapt can make quantiles and the mean INFINITY too. */
 SMURF_API smurf_status smurf_forecast_quantile(smurf_forecast *forecast, const double *level, double *gap, size_t n,
                                                smurf_error *err);
 SMURF_API smurf_status smurf_forecast_cdf(smurf_forecast *forecast, const double *gap, double *level, size_t n,
@@ -924,7 +931,8 @@ typedef struct smurf_futures_config {
 
 SMURF_API void smurf_futures_config_init_sized(smurf_futures_config *config, size_t size);
 #define smurf_futures_config_init(config) smurf_futures_config_init_sized((config), sizeof *(config))
-/* The forecast is not changed. Silence applies to the first gap. */
+/* The forecast is not changed. Silence applies to the first gap. Levels that adapt stay as they are after the history.
+ */
 SMURF_API smurf_status smurf_forecast_futures(smurf_forecast *forecast, const smurf_futures_config *config,
                                               smurf_futures **out, smurf_error *err);
 SMURF_API void smurf_futures_free(smurf_futures *futures);

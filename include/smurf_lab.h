@@ -222,8 +222,9 @@ SMURF_API smurf_status smurf_train_choose_sigma(smurf_settings *config, const sm
 /* Calibrates on data that training has not seen: pools the law with a naive one where that helps (setting pool on,
    recalibrate not 0, train given), fits the map of levels (recalibrate 1: yes, 0: no, -1: where there are
    SMURF_RECALIBRATE_GAPS gaps) and keeps one level per sequence for conformal intervals. Replaces an
-   earlier calibration. train, which may be NULL, stabilises the map with its larger number of gaps. progress may be
-   NULL. */
+   earlier calibration. train, which may be NULL, stabilises the map with its larger number of gaps. The setting
+   `adaptive` decides whether levels follow the gaps that come, and auto chooses their step here. progress may be NULL.
+ */
 SMURF_API smurf_status smurf_model_calibrate(smurf_model *model, const smurf_data *data, const smurf_data *train,
                                              int recalibrate, uint64_t seed, int threads, smurf_progress_fn *progress,
                                              void *context, smurf_error *err);

@@ -58,6 +58,8 @@ COMMANDS = {
     "eval-ends": ["eval", "smurf", "data", "--observed-until", "1e6", "--json", "--threads", "1"],
     "eval-log": ["eval", "log", "log.csv", "--window", "3", "--threads", "1"],
     "predict-log": ["predict", "log", "log.csv", "--every", "4", "--threads", "1"],
+    "eval-adaptive": ["eval", "adaptive", "log.csv", "--threads", "1"],
+    "predict-adaptive": ["predict", "adaptive", "log.csv", "--threads", "1"],
     "predict": ["predict", "smurf", "data", "--within", "1", "--top", "2", "--threads", "1"],
     "predict-unknown": ["predict", "smurf", "unknown.csv", "--threads", "1"],
     "predict-nhp": ["predict", "nhp", "data", "--threads", "1"],
@@ -124,6 +126,7 @@ def prepare(folder):
     smurf(folder, "train", "data", "-o", "smurf", "--epochs", "1", *TINY)
     smurf(folder, "train", "data", "-o", "score", "--epochs", "1", "--objective", "wsm", "--head", "score", *TINY)
     smurf(folder, *["log" if word == "made" else word for word in COMMANDS["train-log"]])
+    smurf(folder, "train", "log.csv", "-o", "adaptive", "--epochs", "1", "--adaptive", "0.1", *TINY)
     smurf(folder, *COMMANDS["compare-again"])
     shutil.copy(os.path.join(folder, "smurf"), os.path.join(folder, "stopped"))
     stop(folder, "train", "data", "-o", "stopped", "--epochs", "3", "--log", "stopped.jsonl", *TINY)

@@ -423,6 +423,7 @@ static void thread_count(void **state)
     plan.bootstrap = 40;
     plan.tick = 1e-3;
     plan.examples = 3;
+    plan.gamma = 0.01;
     struct evaluation e[2];
     for (int i = 0; i < 2; i++) {
         plan.threads = i ? 3 : 1;

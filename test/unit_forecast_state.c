@@ -252,7 +252,7 @@ static void check_damage(const smurf_model *model, const void *bytes, size_t siz
             copy[i] ^= (unsigned char)flip;
             assert_refused(model, copy, size, SMURF_ERROR_INPUT,
                            i < 8    ? "not a saved forecast"
-                           : i < 12 ? "this library reads version 2 only"
+                           : i < 12 ? "this library reads version 3 only"
                                     : "damaged");
             copy[i] ^= (unsigned char)flip;
         }

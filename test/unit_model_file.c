@@ -59,6 +59,7 @@ static const struct {
     {"tail", {"off", "on"}},
     {"pool", {"off", "on"}},
     {"ending", {"off", "on"}},
+    {"adaptive", {"auto", "0.01"}},
 };
 enum { VALUES = sizeof values / sizeof *values };
 
@@ -652,6 +653,9 @@ static void test_load_believes_nothing(void **state)
         {"\"tick\":", "\"tick\":\"nan\",\"x\":", "no valid 'tick'"},
         {"\"tick\":", "\"tail\":{\"from\":-1,\"share\":0.1,\"mean\":1},\"tick\":", "no valid 'tail'"},
         {"\"tick\":", "\"tail\":{\"from\":1,\"share\":0.1},\"tick\":", "no valid 'tail'"},
+        {"\"tick\":", "\"adaptive\":{\"gamma\":2,\"pinball_before\":1,\"pinball_after\":1},\"tick\":",
+         "no valid 'adaptive'"},
+        {"\"tick\":", "\"adaptive\":{\"gamma\":0.1},\"tick\":", "no valid 'adaptive'"},
         {"\"marginal\":[", "\"marginal\":[-1,", "no valid 'marginal'"},
         {"\"epoch\":1", "\"epoch\":-1", "no valid 'epoch'"},
     };

@@ -17,7 +17,7 @@ def _metrics():
         index += 1
 
 
-_ROWS = {"model": "SMURF_ROW_MODEL", "raw": "SMURF_ROW_RAW", "draws": "SMURF_ROW_SAMPLED", "recent": "SMURF_ROW_RECENT", "marginal": "SMURF_ROW_MARGINAL"}
+_ROWS = {"model": "SMURF_ROW_MODEL", "fixed": "SMURF_ROW_FIXED", "raw": "SMURF_ROW_RAW", "draws": "SMURF_ROW_SAMPLED", "recent": "SMURF_ROW_RECENT", "marginal": "SMURF_ROW_MARGINAL"}
 
 
 class Evaluation:

@@ -127,7 +127,7 @@ enum { PAIRED_RESAMPLES = 1000, GROUPS_MOST = 1000, SEQUENCES_FEW = 20, BLOCKS_M
 static enum row best_naive(const struct evaluation *e)
 {
     enum row best = ROWS;
-    for (enum row r = ROW_MARGINAL; r < ROWS; r++) {
+    for (enum row r = ROW_MARGINAL; r <= ROW_LAST; r++) {
         double crps = e->row[r].metrics.crps;
         if (e->row[r].name && crps > 0 && (best == ROWS || crps < e->row[best].metrics.crps)) best = r;
     }

@@ -64,11 +64,16 @@ static bool row_add_types(struct row_values *row, size_t n)
 static bool rows_init(struct evaluation *e, const struct evaluation_plan *plan)
 {
     static const char *const usual[ROWS] = {"smurf",  "smurf, raw", "smurf, draws", "marginal",
-                                            "recent", "same hour",  "last 100"};
+                                            "recent", "same hour",  "last 100",     "smurf, fixed"};
     const struct predictor_class *model = plan->model.class;
-    const bool wanted[ROWS] = {model,          model && plan->has_map, model && plan->draws > 0,
-                               plan->marginal, plan->recent,           plan->same_hour,
-                               plan->last};
+    const bool wanted[ROWS] = {model,
+                               model && plan->has_map,
+                               model && plan->draws > 0,
+                               plan->marginal,
+                               plan->recent,
+                               plan->same_hour,
+                               plan->last,
+                               model && plan->gamma > 0 && !plan->brief};
     bool types = model && model->types && plan->model.types > 0, ok = true;
     for (int r = 0; r < ROWS && ok; r++) {
         struct row_values *row = &e->row[r];
@@ -77,7 +82,8 @@ static bool rows_init(struct evaluation *e, const struct evaluation_plan *plan)
         if (r == ROW_MODEL && types) ok = row_add_types(row, e->n) && ok;
         if (r == ROW_SAMPLED && types) row->top_draws = room(e->n, sizeof *row->top_draws, &ok);
         if (r != ROW_SAMPLED) row->log_density = room(e->n, sizeof *row->log_density, &ok);
-        if (plan->spread || (r != ROW_MODEL && r != ROW_RAW)) row->spread = room(e->n, sizeof *row->spread, &ok);
+        if (plan->spread || (r != ROW_MODEL && r != ROW_RAW && r != ROW_FIXED))
+            row->spread = room(e->n, sizeof *row->spread, &ok);
     }
     return ok;
 }
@@ -188,6 +194,7 @@ struct job {
     const struct evaluation_plan *plan;
     struct evaluation *out;
     const size_t *start; /* (sequences) index of each one's first gap */
+    const struct adaptation *adaptation;
     struct pieces pieces;
     struct progress progress; /* calling thread only */
     smurf_status status;      /* likewise */
@@ -265,7 +272,7 @@ static void measure_all(struct job *job)
 #pragma omp parallel num_threads(threads)
     {
         struct measurer m;
-        bool ready = smurf_measurer_init(&m, job->plan, most, &job->asked);
+        bool ready = smurf_measurer_init(&m, job->plan, job->adaptation, most, &job->asked);
         if (!ready) run_out(job);
 #pragma omp for schedule(dynamic, 1) nowait
         for (size_t k = 0; k < job->pieces.count; k++) {
@@ -277,7 +284,8 @@ static void measure_all(struct job *job)
     }
 }
 
-static smurf_status measure(struct evaluation *e, const struct evaluation_plan *plan, smurf_error *err)
+static smurf_status measure(struct evaluation *e, const struct evaluation_plan *plan,
+                            const struct adaptation *adaptation, smurf_error *err)
 {
     const smurf_data *test = plan->test;
     size_t *start = malloc(test->sequences * sizeof *start), n = 0;
@@ -290,6 +298,7 @@ static smurf_status measure(struct evaluation *e, const struct evaluation_plan *
     struct job job = {.plan = plan,
                       .out = e,
                       .start = start,
+                      .adaptation = adaptation,
                       .progress = {plan->progress,
                                    plan->progress_context,
                                    {.what = "evaluating", .unit = "gaps", .total = (double)e->n}}};
@@ -336,7 +345,7 @@ static smurf_status summarise(struct evaluation *e, const struct evaluation_plan
     smurf_stop_init(&stop, &progress);
     for (int r = 0; r < ROWS && !status; r++) {
         struct row_values *row = &e->row[r];
-        size_t n_dev = r == ROW_MODEL && plan->has_map ? plan->n_dev : 0;
+        size_t n_dev = (r == ROW_MODEL || r == ROW_FIXED) && plan->has_map ? plan->n_dev : 0;
         if (!row->name) continue;
         status = smurf_metrics_of_row(&row->metrics, e, row, n_dev, err);
         smurf_coverage_of_row(&row->coverage, e, row);
@@ -371,13 +380,14 @@ static size_t event_of(const struct evaluation *e, const smurf_sequence *s, size
 }
 
 /* Examples spread over the data: one random gap from each of as many equal parts. */
-static smurf_status draw_examples(struct evaluation *e, const struct evaluation_plan *plan, smurf_error *err)
+static smurf_status draw_examples(struct evaluation *e, const struct evaluation_plan *plan,
+                                  const struct adaptation *adaptation, smurf_error *err)
 {
     size_t count = plan->examples < e->n ? plan->examples : e->n;
     if (count == 0 || !plan->model.class) return SMURF_OK;
     struct measurer m;
     struct random random;
-    bool ready = smurf_measurer_init(&m, plan, longest(plan->test), NULL);
+    bool ready = smurf_measurer_init(&m, plan, adaptation, longest(plan->test), NULL);
     smurf_random_init(&random, plan->seed, measure_stream(STREAM_EXAMPLES, 0));
     for (size_t x = 0; x < count && ready; x++) {
         struct example *out = &e->example[e->examples++];
@@ -398,15 +408,22 @@ static smurf_status draw_examples(struct evaluation *e, const struct evaluation_
 
 smurf_status smurf_evaluation_run(struct evaluation *out, const struct evaluation_plan *plan, smurf_error *err)
 {
+    struct adaptation room = {0};
+    const struct adaptation *adaptation = plan->model.class && plan->gamma > 0 ? &room : NULL;
+    const struct progress progress = {.report = plan->progress, .context = plan->progress_context};
     *out = (struct evaluation){0};
     smurf_status status = check(plan, err);
     if (!status) status = begin(out, plan, err);
     if (status) return status;
-    status = measure(out, plan, err);
+    if (adaptation)
+        status = smurf_adaptation_init(&room, &plan->model, plan->test, plan->gamma, plan->tick, plan->threads,
+                                       &progress, err);
+    if (!status) status = measure(out, plan, adaptation, err);
     if (!status) status = summarise(out, plan, err);
     if (!status) status = measure_ends(out, plan, err);
-    if (!status) status = draw_examples(out, plan, err);
+    if (!status) status = draw_examples(out, plan, adaptation, err);
     if (!status && !plan->brief) status = smurf_when_fill(out, plan->test, err);
+    smurf_adaptation_release(&room);
     if (status) smurf_evaluation_release(out);
     return status;
 }

@@ -48,6 +48,7 @@ struct evaluation_plan {
     int threads; /* 0: all cores */
     smurf_progress_fn *progress;
     void *progress_context;
+    double gamma; /* step of adaptive levels (law/adaptive.h), with which ROW_FIXED is measured too; 0: none */
 };
 
 /* Fills *out, which the caller releases; on failure there is nothing to release. A test set without gaps is

@@ -19,6 +19,7 @@ enum row {
     ROW_RECENT,    /* naive: the same, given the mean of the last 8 gaps */
     ROW_SAME_HOUR, /* naive: the last 100 gaps that began in the same hour of the day; times are dates */
     ROW_LAST,      /* naive: the last 100 gaps; times are dates */
+    ROW_FIXED,     /* the model before its levels adapt; measured only if they do */
     ROWS,
 };
 

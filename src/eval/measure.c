@@ -45,12 +45,13 @@ static const struct predictor *naive_of(const struct evaluation_plan *plan, enum
 
 /* ---- Allocation ---------------------------------------------------------------------------------- */
 
-bool smurf_measurer_init(struct measurer *m, const struct evaluation_plan *plan, size_t longest, struct stop *stop)
+bool smurf_measurer_init(struct measurer *m, const struct evaluation_plan *plan, const struct adaptation *adaptation,
+                         size_t longest, struct stop *stop)
 {
     const struct predictor *model = &plan->model;
     size_t types = model->class && model->class->types ? model->types : 0;
     bool ok = true;
-    *m = (struct measurer){.plan = plan};
+    *m = (struct measurer){.plan = plan, .adaptation = adaptation};
     if (model->class) ok = (m->model = model->class->workspace_new(model->self, longest, stop));
     for (enum row r = ROW_MARGINAL; r < ROWS; r++) {
         const struct predictor *naive = naive_of(plan, r);
@@ -254,15 +255,25 @@ static void measure_naive(const struct measurer *m, const struct row_values *out
     measure_times(m, out, &dist, i, gap, smurf_naive_spread(&dist));
 }
 
+/* The model's law with its levels adapted, from the one without. */
+static struct dist adapt(struct measurer *m, struct dist dist, size_t event)
+{
+    if (!m->adaptation) return dist;
+    size_t sequence = (size_t)(m->sequence - m->plan->test->sequence);
+    return smurf_adapted(&m->adapted, dist, smurf_adaptation_at(&m->cursor, m->adaptation, sequence, event));
+}
+
 static void measure_model(struct measurer *m, const struct evaluation *e, size_t i, size_t event, double gap)
 {
     const struct evaluation_plan *plan = m->plan;
     const struct predictor *model = &plan->model;
-    struct dist dist = model->class->dist(model->self, m->model, event - 1, 0);
-    measure_times(m, &e->row[ROW_MODEL], &dist, i, gap, smurf_naive_spread(&dist));
+    struct dist fixed = model->class->dist(model->self, m->model, event - 1, 0), dist = adapt(m, fixed, event);
+    bool open = m->adaptation && smurf_adaptive_is_open(&m->cursor.state);
+    measure_times(m, &e->row[ROW_MODEL], &dist, i, gap, open ? INFINITY : smurf_naive_spread(&dist));
     if (e->end_after) e->end_after[i] = smurf_ends_forecast(model, m->model, m->sequence, event - 1, &dist);
     if (m->types) measure_types(m, &e->row[ROW_MODEL], &dist, i, event);
     if (plan->draws) measure_draws(m, &e->row[ROW_SAMPLED], &dist, i, event - 1, gap);
+    if (e->row[ROW_FIXED].name) measure_times(m, &e->row[ROW_FIXED], &fixed, i, gap, smurf_naive_spread(&fixed));
     if (!plan->has_map) return;
     dist = model->class->dist(model->self, m->model, event - 1, 1);
     measure_times(m, &e->row[ROW_RAW], &dist, i, gap, smurf_naive_spread(&dist));
@@ -326,7 +337,7 @@ static void spread_points(const struct dist *dist, double end, double x[EXAMPLE_
 void smurf_measurer_example(struct measurer *m, struct example *out, size_t event)
 {
     const struct predictor *model = &m->plan->model;
-    struct dist dist = model->class->dist(model->self, m->model, event - 1, 0);
+    struct dist dist = adapt(m, model->class->dist(model->self, m->model, event - 1, 0), event);
     out->truth = m->sequence->time[event] - m->sequence->time[event - 1];
     out->true_type = m->sequence->type[event];
     dist.class->quantile(dist.self, smurf_levels, out->quantile, SMURF_LEVELS);

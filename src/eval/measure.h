@@ -4,6 +4,7 @@
 #ifndef SMURF_EVAL_MEASURE_H
 #define SMURF_EVAL_MEASURE_H
 
+#include "eval/adaptation.h"
 #include "eval/evaluate.h"
 
 /* Random numbers of an evaluation come from streams (purpose, index of the gap or of the resample). */
@@ -26,10 +27,15 @@ struct measurer {
     uint32_t *count; /* (types) */
     double *drawn;   /* (draws) */
     bool no_memory;  /* the last gap could not be measured */
+    const struct adaptation *adaptation; /* NULL: none */
+    struct adaptation_cursor cursor;     /* in it */
+    struct adapted adapted;
 };
 
-/* False if out of memory; release it even then. longest: events of the longest sequence. */
-bool smurf_measurer_init(struct measurer *m, const struct evaluation_plan *plan, size_t longest, struct stop *stop);
+/* False if out of memory; release it even then. adaptation: that of the plan's test data and gamma; NULL: none.
+   longest: events of the longest sequence. */
+bool smurf_measurer_init(struct measurer *m, const struct evaluation_plan *plan, const struct adaptation *adaptation,
+                         size_t longest, struct stop *stop);
 void smurf_measurer_release(struct measurer *m);
 
 void smurf_measurer_read(struct measurer *m, const smurf_sequence *sequence);

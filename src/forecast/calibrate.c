@@ -7,9 +7,10 @@
  * no map does. The unseen gaps then correct the rest, as far as it exceeds chance. The benefit of the map is measured
  * by cross-fitting: sequences are split into two halves (one sequence: in time), and each half is judged by the other's
  * map. Conformal levels are those of one random gap per unseen sequence, under the raw law, without a pool, which is
- * independent of them (conformal.h).
+ * independent of them (conformal.h). Where levels adapt, their step is chosen last (choose_gamma.h), with the maps of
+ * the other halves.
  */
-#include "forecast/model_predictor.h"
+#include "forecast/choose_gamma.h"
 
 #include "base/progress.h"
 #include "base/random.h"
@@ -173,6 +174,35 @@ static smurf_status cross_fit(struct work *w, double *room, smurf_calibration *o
     return SMURF_OK;
 }
 
+static const struct recalibration *other_half(const void *context, size_t s, size_t g)
+{
+    const struct work *w = context;
+    return &w->half[1 - half_of(w, s, g)];
+}
+
+/* The step of adaptive levels: as set, or chosen. */
+static smurf_status adapt(const struct work *w, smurf_calibration *out, smurf_error *err)
+{
+    const struct gamma_search search = {.model = &w->model,
+                                        .data = w->data,
+                                        .offset = w->offset,
+                                        .pit = w->pit,
+                                        .map = out->recalibrated && out->gaps > 1 ? other_half : NULL,
+                                        .context = w,
+                                        .threads = w->threads,
+                                        .stop = w->stop,
+                                        .done = w->done};
+    struct gamma_choice choice;
+    out->adaptive = fmax(w->model.config.adaptive, 0);
+    if (w->model.config.adaptive != SMURF_AUTO) return SMURF_OK;
+    smurf_status status = smurf_gamma_choose(&choice, &search, err);
+    if (status) return status;
+    out->adaptive = choice.gamma;
+    out->pinball_before = choice.before;
+    out->pinball_after = choice.after;
+    return SMURF_OK;
+}
+
 /* Picks one gap per sequence. Returns their number. */
 static size_t pick(const struct work *w, double *out)
 {
@@ -284,6 +314,7 @@ static smurf_status calibrate(smurf_model *model, struct work *w, const smurf_da
     found.recalibrated = recalibrate < 0 ? n >= SMURF_RECALIBRATE_GAPS : recalibrate;
     if (train && found.recalibrated) status = start_from_train(w, train, room, err);
     if (!status && n > 1) status = cross_fit(w, room, &found, err);
+    if (!status) status = adapt(w, &found, err);
     return status ? status : finish(model, w, room, &found, err);
 }
 

@@ -126,9 +126,10 @@ smurf_status smurf_evaluate(smurf_evaluation **out, const smurf_model *m, const 
                                    .n_dev = mapped ? m->notes.calibration.gaps : 0,
                                    .draws = c.draws || !walks ? c.draws : DRAWS_USUAL,
                                    .draw = walks ? draw : NULL,
-                                   .draw_context = &drawing};
+                                   .draw_context = &drawing,
+                                   .gamma = c.recalibrate ? m->notes.calibration.adaptive : 0};
     status = smurf_evaluate_plan(out, &plan, train, &c, err);
-    if (!status && !isfinite((*out)->values.row[ROW_MODEL].metrics.crps))
+    if (!status && !isfinite((*out)->values.row[plan.gamma > 0 ? ROW_FIXED : ROW_MODEL].metrics.crps))
         status = smurf_fail_at(err, data->source, 0,
                                "the model gives no finite law: its weights or the times are too large");
     if (!status) status = describe(&(*out)->values, m, plain.notes.pool, data, err);

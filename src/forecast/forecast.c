@@ -36,6 +36,7 @@ smurf_status smurf_forecast_new(smurf_forecast **out, const smurf_model *model, 
     const struct model_class *class = model->model.class;
     f->model = model;
     f->history = history;
+    smurf_adaptive_init(&f->adaptive, model->notes.calibration.adaptive);
     f->c = malloc(class->coefficients(&model->model) * sizeof *f->c);
     f->room = 1;
     f->time = malloc(f->room * sizeof *f->time);
@@ -59,6 +60,7 @@ void smurf_forecast_clear(smurf_forecast *f, int64_t origin)
     f->origin = origin;
     f->since = 0;
     f->ready = false;
+    smurf_adaptive_init(&f->adaptive, f->adaptive.gamma);
 }
 
 void smurf_forecast_rest(smurf_forecast *f)
@@ -67,10 +69,14 @@ void smurf_forecast_rest(smurf_forecast *f)
     f->ready = false;
 }
 
-/* Recreates the workspace if it was released. */
-static smurf_status wake(smurf_forecast *f, smurf_error *err)
+smurf_status smurf_forecast_wake(smurf_forecast *f, bool *finite, smurf_error *err)
 {
-    return f->workspace.model ? SMURF_OK : smurf_law_workspace_init(&f->workspace, f->model, err);
+    *finite = true;
+    smurf_status status = f->workspace.model ? SMURF_OK : smurf_law_workspace_init(&f->workspace, f->model, err);
+    if (status || !f->events) return status;
+    if (!f->ready) f->ready = *finite = smurf_law_workspace_set(&f->workspace, f->c);
+    smurf_law_workspace_pool(&f->workspace, f->raw ? NULL : &f->past);
+    return SMURF_OK;
 }
 
 void smurf_forecast_recalibrate(smurf_forecast *f, int on)
@@ -187,6 +193,7 @@ void smurf_forecast_copy_law(smurf_forecast *to, const smurf_forecast *from)
     to->last = from->last;
     to->since = from->since;
     to->raw = from->raw;
+    to->adaptive = from->adaptive;
     to->ready = false;
 }
 
@@ -219,9 +226,11 @@ smurf_status smurf_forecast_check_event(const smurf_forecast *f, double time, ui
 
 smurf_status smurf_forecast_append(smurf_forecast *f, double time, uint32_t type, smurf_error *err)
 {
+    struct adaptive next;
     smurf_status status = smurf_forecast_check_event(f, time, type, err);
-    if (status) return status;
-    status = smurf_forecast_push(f, time, type, err);
+    if (!status) status = smurf_forecast_see(f, time, &next, err);
+    if (!status) status = smurf_forecast_push(f, time, type, err);
+    if (!status) f->adaptive = next;
     return status;
 }
 
@@ -252,7 +261,7 @@ smurf_status smurf_forecast_read(smurf_forecast *f, const smurf_sequence *s, siz
     f->start = start;
     f->events = events;
     f->before = s->before;
-    return SMURF_OK;
+    return smurf_forecast_adapt(f, s, err);
 }
 
 smurf_status smurf_forecast_silence(smurf_forecast *f, double since, smurf_error *err)
@@ -269,7 +278,8 @@ smurf_status smurf_forecast_silence(smurf_forecast *f, double since, smurf_error
 static struct dist law_of_next(smurf_forecast *f)
 {
     if (!f->events) return smurf_empirical(&f->marginal, f->model->notes.marginal, MARGINAL_LEVELS);
-    return smurf_law_workspace_dist(&f->workspace, f->raw);
+    struct dist dist = smurf_law_workspace_dist(&f->workspace, f->raw);
+    return f->raw ? dist : smurf_adapted(&f->adapted, dist, &f->adaptive);
 }
 
 static bool may_end(const smurf_forecast *f)
@@ -301,22 +311,20 @@ smurf_status smurf_forecast_check(smurf_forecast *f, smurf_error *err)
     if (!f->events && !f->model->notes.has_marginal)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT,
                           "the history is empty, and the model file predates support for that: append an event");
-    smurf_status status = wake(f, err);
-    if (status || !f->events) return status;
-    if (!f->ready && !smurf_law_workspace_set(&f->workspace, f->c))
-        return smurf_fail(
-            err, SMURF_ERROR_INPUT,
-            "the model gives no finite law after the event at %g: its weights, or the times, are too large", f->last);
-    f->ready = true;
-    smurf_law_workspace_pool(&f->workspace, f->raw ? NULL : &f->past);
-    return SMURF_OK;
+    bool finite;
+    smurf_status status = smurf_forecast_wake(f, &finite, err);
+    if (status || finite) return status;
+    return smurf_fail(err, SMURF_ERROR_INPUT,
+                      "the model gives no finite law after the event at %g: its weights, or the times, are too large",
+                      f->last);
 }
 
-/* Answers must be numbers. */
+/* Answers must be numbers; infinite only where adaptive levels are. */
 static smurf_status check_answer(const smurf_forecast *f, const double *x, size_t n, const char *what, smurf_error *err)
 {
+    bool open = f->events && !f->raw && smurf_adaptive_is_open(&f->adaptive);
     for (size_t i = 0; i < n; i++)
-        if (!isfinite(x[i]))
+        if (!isfinite(x[i]) && !(open && x[i] == INFINITY))
             return smurf_fail(err, SMURF_ERROR_INPUT,
                               "the %s after the event at %g%s is not finite: the times or the model's weights are too "
                               "large",

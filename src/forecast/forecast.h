@@ -5,6 +5,7 @@
 #define SMURF_FORECAST_FORECAST_H
 
 #include "forecast/model_predictor.h"
+#include "law/adaptive.h"
 
 struct smurf_forecast {
     const smurf_model *model;
@@ -25,6 +26,8 @@ struct smurf_forecast {
     bool raw;     /* no recalibration */
     bool ready;   /* workspace holds the law of the last event */
     struct ending ending;
+    struct adaptive adaptive; /* gamma 0: the model's levels do not adapt */
+    struct adapted adapted;
     struct silent silent;
     struct empirical marginal; /* the law of an empty history */
 };
@@ -48,7 +51,17 @@ smurf_status smurf_forecast_copy(smurf_forecast *to, const smurf_forecast *from,
 smurf_status smurf_forecast_room(smurf_forecast *forecast, size_t n, smurf_error *err);
 /* Whether an event can be the next one. */
 smurf_status smurf_forecast_check_event(const smurf_forecast *forecast, double time, uint32_t type, smurf_error *err);
-/* Appends an event that has been validated. */
+/* Appends an event that has been validated. It may be drawn: levels do not adapt to it. */
 smurf_status smurf_forecast_push(smurf_forecast *forecast, double time, uint32_t type, smurf_error *err);
+
+/* Prepares the law of the last event, if there is one, and recreates the workspace if it was released. */
+smurf_status smurf_forecast_wake(smurf_forecast *forecast, bool *finite, smurf_error *err);
+
+/* ---- adapt.c: levels that follow what came ----------------------------------------------------------- */
+
+/* The levels after an event at `time`, before it is appended. */
+smurf_status smurf_forecast_see(smurf_forecast *forecast, double time, struct adaptive *next, smurf_error *err);
+/* Adapts to the last gaps of the sequence, of which the forecast has read its events. */
+smurf_status smurf_forecast_adapt(smurf_forecast *forecast, const smurf_sequence *sequence, smurf_error *err);
 
 #endif

@@ -3,6 +3,7 @@
  *
  * Path i draws only from stream i of the seed, so results do not depend on threads. Each thread has its own forecast,
  * which is reset to the history before each path.
+ * Levels that adapt (adapt.c) stay as they are after the history: draws tell them nothing.
  */
 #include "forecast/forecast.h"
 

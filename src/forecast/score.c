@@ -45,8 +45,12 @@ smurf_status smurf_score(const smurf_model *m, const smurf_data *data, const smu
     smurf_model plain = *m; /* without its pool and its recalibration map, if not wanted */
     if (!c.recalibrate) plain.notes.calibration.recalibrated = 0;
     if (!c.recalibrate) plain.notes.pool = NULL;
-    struct evaluation_plan plan = {
-        .model = smurf_model_predictor(&plain), .test = data, .known = m->types, .tick = m->notes.tick, .brief = true};
+    struct evaluation_plan plan = {.model = smurf_model_predictor(&plain),
+                                   .test = data,
+                                   .known = m->types,
+                                   .tick = m->notes.tick,
+                                   .brief = true,
+                                   .gamma = c.recalibrate ? m->notes.calibration.adaptive : 0};
     c.fast = 1;
     c.bootstrap = c.examples = 0;
     status = smurf_evaluate_plan(&e, &plan, NULL, &c, err);

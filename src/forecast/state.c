@@ -1,8 +1,8 @@
 /*
  * state.c - a forecast as bytes, and back.
  *
- *     struct head | coefficients of the last event | times and types of the window |
- *     what the pooled naive laws know, if there are any | the history, packed by its class
+ *     struct head | coefficients of the last event | times and types of the window | what the pooled naive laws know, if
+ *     there are any | levels, if they adapt (q^ of law/adaptive.h) | the history, packed by its class
  *
  * Events alone would not do: SMURF's keys and values depend on whether events came one by one or at once (by rounding)
  * and, where the history is bounded, on events that are forgotten. So what is kept is what the next event depends on.
@@ -18,7 +18,7 @@
 #include <string.h>
 
 static const char magic[8] = "smurfsta";
-enum { VERSION = 2 };
+enum { VERSION = 3 };
 
 /* Without padding. */
 struct head {
@@ -52,6 +52,7 @@ static uint64_t model_hash(const smurf_model *m)
     h = smurf_hash_bytes(h, notes->marginal, notes->has_marginal ? sizeof notes->marginal : 0);
     h = smurf_hash_bytes(h, &notes->tail, sizeof notes->tail);
     h = smurf_hash_bytes(h, notes->map.level, notes->calibration.recalibrated ? sizeof notes->map.level : 0);
+    h = smurf_hash_bytes(h, &notes->calibration.adaptive, sizeof notes->calibration.adaptive);
     h = smurf_hash_bytes(h, notes->conformal, notes->calibration.conformal * sizeof *notes->conformal);
     if (notes->pool) h = smurf_pool_hash(notes->pool, h);
     return smurf_hash_bytes(h, m->slab, m->model.params.total * sizeof *m->slab);
@@ -68,6 +69,11 @@ static size_t coefficient_bytes(const smurf_forecast *f)
     return f->model->model.class->coefficients(&f->model->model) * sizeof *f->c;
 }
 
+static size_t adaptive_bytes(const smurf_forecast *f)
+{
+    return f->adaptive.gamma > 0 ? sizeof f->adaptive.q : 0;
+}
+
 /* ---- Saving ---------------------------------------------------------------------------------- */
 
 smurf_status smurf_forecast_save(const smurf_forecast *f, void **bytes, size_t *size, smurf_error *err)
@@ -77,7 +83,7 @@ smurf_status smurf_forecast_save(const smurf_forecast *f, void **bytes, size_t *
     size_t rest = 0;
     if (f->events)
         rest = coefficient_bytes(f) + window * (sizeof *f->time + sizeof *f->type) +
-               smurf_pool_state_pack(&f->past, NULL) + history->pack(f->state, NULL);
+               smurf_pool_state_pack(&f->past, NULL) + adaptive_bytes(f) + history->pack(f->state, NULL);
     struct head head = {.version = VERSION,
                         .raw = f->raw,
                         .size = sizeof head + rest,
@@ -99,6 +105,7 @@ smurf_status smurf_forecast_save(const smurf_forecast *f, void **bytes, size_t *
         at = mempcpy(at, f->time, window * sizeof *f->time);
         at = mempcpy(at, f->type, window * sizeof *f->type);
         at += smurf_pool_state_pack(&f->past, at);
+        at = mempcpy(at, f->adaptive.q, adaptive_bytes(f));
         history->pack(f->state, at);
     }
     head.checksum = checksum(head, all + sizeof head, rest);
@@ -151,6 +158,14 @@ static bool take_window(smurf_forecast *f, const char *at, size_t n)
     return true;
 }
 
+static bool take_levels(smurf_forecast *f, const char *at)
+{
+    double q[ADAPTIVE_LEVELS];
+    if (!adaptive_bytes(f)) return true;
+    memcpy(q, at, sizeof q);
+    return smurf_adaptive_set(&f->adaptive, q);
+}
+
 /* The events, from the n bytes at `at`. */
 static smurf_status take_events(smurf_forecast *f, const struct head *head, const char *at, size_t n, smurf_error *err)
 {
@@ -166,6 +181,8 @@ static smurf_status take_events(smurf_forecast *f, const struct head *head, cons
         if (past == 0 || (f->past.past.events && f->past.past.last != head->last)) return damaged(err);
         taken += past;
     }
+    if (n - taken < adaptive_bytes(f) || !take_levels(f, at + taken)) return damaged(err);
+    taken += adaptive_bytes(f);
     memcpy(f->c, at, c);
     f->events = (size_t)head->events;
     f->before = (size_t)head->before;

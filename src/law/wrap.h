@@ -4,7 +4,7 @@
  *
  * Each is a small struct owned by the caller, set up by a function that returns the wrapped distribution. The order is
  *
- *     exact  ->  tweedie  ->  scaled  ->  pooled  ->  recalibrated  ->  ending  ->  silent
+ *     exact  ->  tweedie  ->  scaled  ->  pooled  ->  recalibrated  ->  adapted (adaptive.h)  ->  ending  ->  silent
  *
  * where any but `scaled` may be missing.
  */

@@ -19,6 +19,7 @@ enum setting_kind {
     SETTING_NUMBER,
     SETTING_WORD,
     SETTING_CHOICE,
+    SETTING_AUTO, /* a number, or the word auto, kept as SMURF_AUTO */
     SETTING_LIST,
     SETTING_SEED,
     SETTING_THREADS
@@ -79,6 +80,7 @@ static const struct setting table[] = {
     {"tail", SETTING_CHOICE, AT(tail), 0, 0, "off on", "bound by dev gaps what laws claim beyond the longest train gap: on or off"},
     {"pool", SETTING_CHOICE, AT(pool), 0, 0, "off on", "mix laws with the best naive law in the share that calibration gaps ask for: on or off"},
     {"ending", SETTING_CHOICE, AT(ending), 0, 0, "off on", "learn the probability that no further event comes, from sequences whose end of observation is known: on or off"},
+    {"adaptive", SETTING_AUTO, AT(adaptive), 0, 0.5, NULL, "step by which levels follow the gaps that came; 0: none; auto: chosen on dev, and 0 where nothing is set aside to calibrate on"},
 };
 /* clang-format on */
 enum { SETTINGS = sizeof table / sizeof *table };
@@ -193,9 +195,9 @@ static smurf_status wrong(const struct setting *s, const char *value, smurf_erro
         while (n > 0 && s->choices[n - 1] == ' ') n--;
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "%s '%s' is not one of: %.*s", s->name, value, n, s->choices);
     }
-    return smurf_fail(err, SMURF_ERROR_ARGUMENT, "%s '%s' is not a %s from %g to %g", s->name, value,
-                      s->kind != SETTING_NUMBER && s->kind != SETTING_LIST ? "whole number" : "number", s->low,
-                      s->high);
+    bool whole = s->kind != SETTING_NUMBER && s->kind != SETTING_LIST && s->kind != SETTING_AUTO;
+    return smurf_fail(err, SMURF_ERROR_ARGUMENT, "%s '%s' is not %sa %s from %g to %g", s->name, value,
+                      s->kind == SETTING_AUTO ? "auto or " : "", whole ? "whole number" : "number", s->low, s->high);
 }
 
 /* Independent of the locale, as files must be. */
@@ -249,6 +251,11 @@ smurf_status smurf_settings_set(smurf_settings *config, const char *name, const 
     case SETTING_LIST: return set_list(s, (double *)(void *)field, value, err);
     case SETTING_WORD: strcpy(field, value); return SMURF_OK;
     case SETTING_CHOICE: memcpy(field, &word, sizeof word); return SMURF_OK;
+    case SETTING_AUTO:
+        number = SMURF_AUTO;
+        if (strcmp(value, "auto") != 0 && (!parse_number(s, value, &end, &number) || *end)) return wrong(s, value, err);
+        memcpy(field, &number, sizeof number);
+        return SMURF_OK;
     default:
         if (!parse_number(s, value, &end, &number) || *end) return wrong(s, value, err);
         if (s->kind == SETTING_NUMBER) {
@@ -307,9 +314,13 @@ smurf_status smurf_settings_get(const smurf_settings *config, const char *name, 
     case SETTING_SEED: snprintf(text, n, "%llu", (unsigned long long)config->seed); break;
     case SETTING_THREADS: snprintf(text, n, "%d", config->threads); break;
     case SETTING_WORD: snprintf(text, n, "%.*s", (int)sizeof config->objective, field); break;
+    case SETTING_AUTO:
     case SETTING_NUMBER:
         memcpy(number, field, sizeof *number);
-        append_number(text, n, &used, number[0]);
+        if (s->kind == SETTING_AUTO && number[0] == SMURF_AUTO)
+            append(text, n, &used, "auto", 4);
+        else
+            append_number(text, n, &used, number[0]);
         break;
     case SETTING_LIST:
         memcpy(number, field, sizeof number);

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-enum { SMURF_SIGMAS = 8 };
+enum { SMURF_SIGMAS = 8, SMURF_AUTO = -1 };
 
 struct smurf_settings {
     char model[16]; /* name of its class (model_class.h) */
@@ -52,6 +52,7 @@ struct smurf_settings {
     int pool;    /* 1: laws are pooled with naive ones where dev gains by it */
     int tail;    /* 1: dev bounds what laws claim beyond the longest train gap */
     int ending;  /* 1: the model has a probability of no further event, learned from known ends of observation */
+    double adaptive; /* step of adaptive levels (law/adaptive.h); 0: none, SMURF_AUTO: chosen on dev */
 };
 
 /* The settings of a small general model. */

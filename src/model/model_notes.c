@@ -183,6 +183,12 @@ static json_t *calibration_to_json(const struct model_notes *n)
                      "crps_after", number(c->crps_after), "conformal", numbers(n->conformal, c->conformal));
 }
 
+static json_t *adaptive_to_json(const smurf_calibration *c)
+{
+    return json_pack("{s:f, s:f, s:f}", "gamma", c->adaptive, "pinball_before", c->pinball_before, "pinball_after",
+                     c->pinball_after);
+}
+
 bool smurf_model_notes_to_json(const struct model_notes *n, json_t *object)
 {
     bool done = json_object_set_new(object, "tick", number(n->tick)) == 0;
@@ -195,6 +201,8 @@ bool smurf_model_notes_to_json(const struct model_notes *n, json_t *object)
     if (n->split) done &= json_object_set_new(object, "split", json_string(n->split)) == 0;
     if (n->epochs) done &= json_object_set_new(object, "history", history_to_json(n)) == 0;
     if (n->calibration.gaps) done &= json_object_set_new(object, "calibration", calibration_to_json(n)) == 0;
+    if (n->calibration.adaptive > 0 || n->calibration.pinball_before > 0)
+        done &= json_object_set_new(object, "adaptive", adaptive_to_json(&n->calibration)) == 0;
     return done;
 }
 
@@ -311,12 +319,21 @@ static bool tail_from_json(struct tail *out, const json_t *json)
            out->mean <= MODEL_TIME_MOST;
 }
 
+static bool adaptive_from_json(smurf_calibration *out, const json_t *json)
+{
+    out->adaptive = number_of(json, "gamma");
+    out->pinball_before = number_of(json, "pinball_before");
+    out->pinball_after = number_of(json, "pinball_after");
+    return out->adaptive >= 0 && out->adaptive <= 1 && isfinite(out->pinball_before) && isfinite(out->pinball_after);
+}
+
 smurf_status smurf_model_notes_from_json(struct model_notes *n, const json_t *object, const char **wrong,
                                          smurf_error *err)
 {
     const json_t *marginal = json_object_get(object, "marginal"), *history = json_object_get(object, "history");
     const json_t *calibration = json_object_get(object, "calibration"), *tick = json_object_get(object, "tick");
     const json_t *split = json_object_get(object, "split"), *tail = json_object_get(object, "tail");
+    const json_t *adaptive = json_object_get(object, "adaptive");
     smurf_status status = SMURF_OK;
     bool right = true;
     *n = (struct model_notes){.tick = tick ? json_number_value(tick) : 0};
@@ -332,5 +349,6 @@ smurf_status smurf_model_notes_from_json(struct model_notes *n, const json_t *ob
     if (!right) *wrong = "history";
     if (calibration && right && !status) status = calibration_from_json(n, calibration, &right, err);
     if (!right && !*wrong) *wrong = "calibration";
+    if (adaptive && !adaptive_from_json(&n->calibration, adaptive)) *wrong = "adaptive";
     return status;
 }

@@ -90,6 +90,7 @@ static void use_published(smurf_settings *c, const struct published *p, int prog
     c->tail = 0;
     c->pool = 0;
     c->ending = 0;
+    c->adaptive = 0;
 }
 
 /* ---- Looking at the data --------------------------------------------------------------------- */
@@ -171,6 +172,7 @@ static void use_cut(smurf_settings *c, const struct look *l)
    - laws claim no more beyond the longest train gap than dev supports;
    - they are pooled with a naive law where held-out gaps gain by it;
    - if it is known until when several sequences were observed, it is learned whether a further event comes;
+   - one log, cut in time, drifts: its levels follow the gaps that came, by a step chosen on dev;
    - about 6 million events in total, within 10 to 200 epochs: minutes on two cores. */
 static smurf_status use_look(smurf_settings *c, const smurf_data *train, smurf_error *err)
 {
@@ -189,6 +191,7 @@ static smurf_status use_look(smurf_settings *c, const smurf_data *train, smurf_e
     c->tail = 1;
     c->pool = 1;
     c->ending = l.ends > 1;
+    c->adaptive = train->sequences == 1 ? SMURF_AUTO : 0;
     c->warmup = 100;
     c->epochs = (size_t)clamp(6e6 / (l.events > 0 ? l.events : 1), 10, 200);
     c->patience = c->epochs / 6 > 5 ? c->epochs / 6 : 5;

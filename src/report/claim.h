@@ -59,7 +59,7 @@ bool smurf_claim_tile(struct tile *out, enum claim_name name, const struct claim
 
 static inline bool is_naive(enum row row)
 {
-    return row >= ROW_MARGINAL && row < ROWS;
+    return row >= ROW_MARGINAL && row <= ROW_LAST;
 }
 /* Gain in CRPS over the best naive law, in percent; NaN without. */
 double smurf_gain(const struct evaluation *evaluation, enum row row);

@@ -58,6 +58,7 @@ const struct style smurf_row_style[ROWS] = {
     [ROW_RECENT] = {.line = COLOUR_RECENT, .width = 1.8, .dash = DASH_SHORT},
     [ROW_SAME_HOUR] = {.line = COLOUR_RECENT, .width = 1.8, .dash = DASH_DOTS},
     [ROW_LAST] = {.line = COLOUR_MARGINAL, .width = 1.8, .dash = DASH_SHORT},
+    [ROW_FIXED] = {.line = COLOUR_MODEL, .width = 1.4, .dash = DASH_LONG},
 };
 
 size_t smurf_row_keys(struct key key[ROWS], const struct evaluation *evaluation)

@@ -14,6 +14,7 @@
 #include "forecast/pool_fit.h"
 #include "model/config.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -161,7 +162,10 @@ static smurf_status finish(const struct fit *f, smurf_model **out, smurf_error *
     if (f->calibrating)
         status = smurf_model_calibrate(model, f->calibrating, f->train, 1, f->settings.seed, f->settings.threads,
                                        f->c.progress, f->c.progress_context, err);
-    if (!status && (f->calibrating || pools) && f->c.model_path && smurf_ranks()->rank == 0)
+    else
+        model->notes.calibration.adaptive = fmax(model->config.adaptive, 0);
+    bool changed = f->calibrating || pools || model->notes.calibration.adaptive > 0;
+    if (!status && changed && f->c.model_path && smurf_ranks()->rank == 0)
         status = smurf_model_save(model, f->c.model_path, err);
     if (status)
         smurf_model_free(model);
