@@ -289,7 +289,7 @@ static void show(FILE *out, const struct comparison *c, const char *format)
     else if (strcmp(format, "markdown") == 0)
         show_comparison_markdown(out, c);
     else
-        show_comparison_text(out, c, isatty(fileno(out)), terminal_utf8());
+        show_comparison_text(out, c, group_has_terminal() && isatty(fileno(out)), terminal_utf8());
 }
 
 /* Writes to a temporary file and renames it: an old table stays until the new one is complete. A link stays a link.

@@ -26,6 +26,8 @@ void group_start(void);
 /* Call before the command. A usage error if it is GROUP_ALONE and there are several processes. */
 void group_enter(const char *command, enum group_use use);
 
+/* Whether a terminal on standard output is the user's: mpirun gives one of its own to every process. */
+bool group_has_terminal(void);
 int group_rank(void);
 int group_count(void);
 /* All processes must call it, for GROUP_SPREADS. Waits for the others, however long; 1 if the status of any is 1, else

@@ -32,7 +32,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TAG = 1, TAG_TOLD = 2, FAILURE_SECONDS = 5 };
+enum { TAG = 1, TAG_TOLD = 2, FAILURE_SECONDS = 3 };
 static const size_t piece_most = (size_t)1 << 30; /* MPI counts bytes in an int */
 static const double spin_seconds = 2e-4;          /* a wait this long gives the processor away */
 static const double stop_seconds = 0.3;           /* mpirun kills a second after it asked to stop */
@@ -101,15 +101,22 @@ static bool is_told(void)
     return told;
 }
 
+/* Tells the others that this one has said why the job ends. It ends before the requests could be completed. */
+static void tell_others(void)
+{
+    MPI_Request request;
+    for (int q = 0; q < group.ranks.count; q++)
+        if (q != group.ranks.rank) MPI_Isend(NULL, 0, MPI_BYTE, q, TAG_TOLD, group.world, &request);
+}
+
 /* Ends the job with a line. */
 _Noreturn static void end_without(int other)
 {
-    MPI_Request request;
     if (!is_told()) {
-        dprintf(group.told, "smurf: rank %d: %s rank %d (or one that it waits for); to continue, run the same command%s\n",
+        dprintf(group.told,
+                "smurf: rank %d: %s rank %d (or one that it waits for); to continue, run the same command%s\n",
                 group.ranks.rank, no_answer, other, group.joined ? " with --resume" : "");
-        for (int q = 0; q < group.ranks.count; q++)
-            if (q != group.ranks.rank) MPI_Isend(NULL, 0, MPI_BYTE, q, TAG_TOLD, group.world, &request);
+        tell_others();
     }
     end_job();
 }
@@ -210,8 +217,9 @@ static void leave(int status, void *unused)
     group.begun = false;
     write_counts();
     if (!all || !gather_status(status, all, status ? FAILURE_SECONDS : group.timeout)) {
-        if (status) tell_held();
         if (!status) end_without(group.ranks.rank ? 0 : 1);
+        tell_held();
+        tell_others();
         end_job();
     }
     for (int q = count; q-- > 0;) {
@@ -316,6 +324,11 @@ const char *group_features(void)
     MPI_Get_library_version(text + 2, &n);
     text[2 + strcspn(text + 2, ",\n")] = '\0'; /* "Open MPI v4.1.4, package: ..." */
     return text;
+}
+
+bool group_has_terminal(void)
+{
+    return false;
 }
 
 int group_rank(void)
