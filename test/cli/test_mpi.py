@@ -3,11 +3,15 @@ import json
 import os
 import re
 import signal
+import sys
 import unittest
 
 import common
 import mpi
 from models import SMALL, table
+
+sys.path.insert(0, os.path.join(common.ROOT, "test"))
+import soak_mpi  # noqa: E402
 
 TRAIN = ["train", "data", "-o", "m.safetensors", "--batch", "24", "--width", "16", "--inner", "64", "--dropout", "0.1",
          "--average", "0.9"]
@@ -104,6 +108,10 @@ class Mpi(mpi.Case):
         r = self.mpi(4, *args, "--resume")
         self.assertEqual((r.status, r.err), (0, ""))
         self.assertTrue(self.content("m.safetensors") == model)
+
+    def test_random_kills(self):
+        """The campaign of `make soak-mpi`, shortened."""
+        self.assertGreater(soak_mpi.campaign(self.folder, kills=2, seed=1, epochs=8), 0)
 
     def test_stopped_and_resumed_with_one(self):
         self.data(100, 10)
