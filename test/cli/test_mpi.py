@@ -11,11 +11,13 @@ import mpi
 from models import SMALL, table
 
 sys.path.insert(0, os.path.join(common.ROOT, "test"))
+sys.path.insert(0, os.path.join(common.ROOT, "bench"))
+import scale  # noqa: E402
 import soak_mpi  # noqa: E402
 
 TRAIN = ["train", "data", "-o", "m.safetensors", "--batch", "24", "--width", "16", "--inner", "64", "--dropout", "0.1",
          "--average", "0.9"]
-LINE = r"smurf: rank \d: no answer from rank \d \(or one that it waits for\); to continue, run the same command with --resume\n"
+LINE = r"smurf: rank \d: no answer from rank \d \(or one that it waits for\); to continue, run the same command with --resume"
 
 
 class Mpi(mpi.Case):
@@ -103,7 +105,7 @@ class Mpi(mpi.Case):
             self.wait_until(lambda: os.path.exists(self.path("m.safetensors")), run)
             status, err = self.signal(run, count, rank, signal.SIGKILL)
             self.assertNotEqual(status, 0)
-            self.assertRegex(err, f"^(?:{LINE})?$")  # nothing, if mpirun was faster
+            self.assertRegex("\n".join(mpi.told(err)), f"^(?:{LINE})?$")  # nothing, if mpirun was faster
             self.assertTrue(os.path.exists(self.path("m.resume")))
         r = self.mpi(4, *args, "--resume")
         self.assertEqual((r.status, r.err), (0, ""))
@@ -130,7 +132,7 @@ class Mpi(mpi.Case):
         self.wait_until(lambda: os.path.exists(self.path("m.safetensors")), run)
         status, err = self.signal(run, 3, 2, signal.SIGSTOP)
         self.assertEqual(status, 1)
-        self.assertRegex(err, f"^{LINE}$")
+        self.assertRegex("\n".join(mpi.told(err)), f"^{LINE}$")
 
     # ---- comparing ----
 
@@ -168,7 +170,7 @@ class Mpi(mpi.Case):
     def refuse_mpi(self, count, *args, status, says, **more):
         r = self.mpi(count, *args, **more)
         self.assertEqual((r.status, r.out), (status, ""), r.err)
-        told = [line for line in r.err.splitlines() if line.startswith("smurf: ")]
+        told = mpi.told(r.err)
         self.assertEqual(len(told), 1, r.err)
         self.assertRegex(told[0], says)
 
@@ -196,15 +198,20 @@ class Mpi(mpi.Case):
         self.refuse_mpi(1, *TRAIN, "-q", status=1, says=says, also=[(1, [*TRAIN, "-q", "--rate", "0.01"])])
 
     def test_counts(self):
-        """What travels in a step, of 2 ranks: an exchange and two gathers of one message each way."""
-        self.data(60, 10)
-        self.assertEqual(self.mpi(2, "train", "data", "--batch", "24", "--layers", "1", "--epochs", "1", env={"SMURF_MPI_COUNTS": "counts"}).status, 0)
-        for rank in 0, 1:
-            c = json.loads(self.content(f"counts.{rank}"))
-            self.assertEqual((c["rank"], c["ranks"], c["steps"]), (rank, 2, 3))
-            self.assertEqual(c["step"]["rounds"], 9)
-            self.assertIn(c["step"]["messages"], range(6, 10))  # empty ones are not sent
-            self.assertGreater(c["step"]["bytes"], 3 * 10000)
+        """What travels in a step is what doc/scale.md says."""
+        self.data(128, 10)
+        for ranks in 2, 3, 4:
+            done = self.mpi(ranks, "train", "data", "--batch", "64", "--epochs", "1", "--threads", "1", "-q",
+                            env={"SMURF_MPI_COUNTS": "counts"})
+            self.assertEqual(done.status, 0, done.err)
+            weights = int(re.search(r"(\d+) parameters", done.out)[1])
+            for rank in range(ranks):
+                c = json.loads(self.content(f"counts.{rank}"))
+                step = {name: count / 2 for name, count in c["step"].items()}
+                self.assertEqual((c["rank"], c["ranks"], c["steps"]), (rank, ranks, 2))
+                self.assertEqual((step["rounds"], step["messages"]), (scale.rounds(ranks), scale.messages(ranks, rank)))
+                if ranks != 3:  # which has several subtrees
+                    self.assertAlmostEqual(step["bytes"] / scale.sent(weights, ranks, rank), 1, delta=0.01)
 
 
 if __name__ == "__main__":
