@@ -20,7 +20,7 @@ import soak_alloc
 TRAIN = ["train", "data", "-o", "m.safetensors", "--batch", "24", "--width", "16", "--inner", "64", "--dropout", "0.1",
          "--average", "0.9", "--threads", "1", "--save-every", "20ms", "--quiet"]
 OLD = 5  # seconds: a checkpoint this old was not written when it was due, even on a busy machine
-DEAD = 60  # seconds that a job may take to end after a kill
+DEAD = 30  # seconds that a job may take to end after a kill
 
 
 class Failed(Exception):
@@ -48,34 +48,48 @@ def check_files(folder, started, killed):
         found = content(folder, name)
         if found is not None and not soak_alloc.whole(found):
             raise Failed(f"{name} is not whole after a kill")
-    resume = os.path.join(folder, "m.resume")
-    written = os.stat(resume).st_mtime if os.path.exists(resume) else 0
-    if written > started and killed - written > OLD:
-        raise Failed(f"the checkpoint is {killed - written:.1f} s old")
+    age = killed - written(folder)
+    if written(folder) > started and age > OLD:
+        raise Failed(f"the checkpoint is {age:.1f} s old")
 
 
-def job(folder, count, args, rank=None, after=0.0):
-    """A job of so many processes, of which one is killed after some seconds, unless rank is None. Whether it was."""
-    begun = time.time()
+def written(folder):
+    """When the checkpoint was last written; 0: never."""
+    path = os.path.join(folder, "m.resume")
+    return os.stat(path).st_mtime if os.path.exists(path) else 0
+
+
+def kill_one(run, folder, count, rank, after, early):
+    """Kills one rank of a job after some seconds; when that was, or None if the job ended before."""
+    begun, end = time.time(), time.monotonic() + after
+    while run.poll() is None:
+        found = mpi.ranks(run.pid)
+        if time.monotonic() >= end and len(found) == count and (early or written(folder) > begun):
+            try:
+                os.kill(found[rank], signal.SIGKILL)
+                return time.time()
+            except ProcessLookupError:
+                return None
+        time.sleep(0.001)
+    return None
+
+
+def job(folder, count, args, rank=None, after=0.0, early=True):
+    """A job of so many processes, of which one is killed after some seconds, unless rank is None. Whether it was; "stuck":
+    it was, all others ended, but mpirun did not. (When a process is killed while it connects to mpirun, Open MPI 4.1 may wait
+    for itself at its end.)"""
+    begun, stuck = time.time(), False
     run = subprocess.Popen(mpi.parts((count, args)), cwd=folder, env=mpi.environment(), stdin=subprocess.DEVNULL,
                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    killed = None if rank is None else kill_one(run, folder, count, rank, after, early)
     try:
-        end, killed = time.monotonic() + after, None
-        while rank is not None and run.poll() is None and not killed:
-            found = mpi.ranks(run.pid)
-            if time.monotonic() >= end and len(found) == count:
-                os.kill(found[rank], signal.SIGKILL)
-                killed = time.time()
-            time.sleep(0.001)
-        err = run.communicate(timeout=DEAD if killed else common.TIMEOUT)[1].decode()
-    except ProcessLookupError:  # it ended by itself
-        err = run.communicate(timeout=DEAD)[1].decode()
-        killed = None
+        err = run.communicate(timeout=common.TIMEOUT if rank is None else DEAD)[1].decode()
     except subprocess.TimeoutExpired:
+        stuck = not mpi.ranks(run.pid)
         run.kill()
-        raise Failed(f"{count} processes did not end after rank {rank} was killed") from None
-    finally:
-        run.stderr.close()
+        err = run.communicate()[1].decode()
+        if not stuck:
+            raise Failed(f"{count} processes did not end after rank {rank} was killed") from None
     if run.returncode == 0:
         return False
     if not killed:
@@ -83,18 +97,19 @@ def job(folder, count, args, rank=None, after=0.0):
     if len(mpi.told(err)) > 1:
         raise Failed(f"more than one line after a kill: {err}")
     check_files(folder, begun, killed)
-    return True
+    return "stuck" if stuck else True
 
 
-def campaign(folder, kills, seed, epochs):
-    """Returns how many runs it took."""
-    draw, runs = random.Random(seed), 0
+def campaign(folder, kills, seed, epochs, early=True):
+    """Returns how many runs it took, and how often mpirun was stuck. early: kills come at any moment, else in training."""
+    draw, runs, stuck = random.Random(seed), 0, 0
     args = [*TRAIN, "--epochs", str(epochs)]
     write_data(folder)
     subprocess.run([common.SMURF, *args], cwd=folder, env=common.environment(), check=True, stdout=subprocess.DEVNULL)
     want = content(folder, "m.safetensors")
     begun = time.monotonic()
-    job(folder, 2, args)
+    if early:
+        job(folder, 2, args)
     took = time.monotonic() - begun
     while kills > 0:
         for name in "m.safetensors", "m.resume":
@@ -103,12 +118,15 @@ def campaign(folder, kills, seed, epochs):
         while True:
             count = draw.randint(2, 4)
             again = ["--resume"] if os.path.exists(os.path.join(folder, "m.resume")) else []
-            if not job(folder, count, args + again, draw.randrange(count) if kills else None, draw.uniform(0, took)):
+            rank, after = draw.randrange(count) if kills else None, draw.uniform(0, took) if early else 0
+            was = job(folder, count, args + again, rank, after, early)
+            if not was:
                 break
             kills -= 1
+            stuck += was == "stuck"
         if content(folder, "m.safetensors") != want:
             raise Failed(f"seed {seed}: a run that was killed and went on gives another model")
-    return runs
+    return runs, stuck
 
 
 def main():
@@ -118,10 +136,11 @@ def main():
         return
     with tempfile.TemporaryDirectory(prefix="smurf-mpi-") as folder:
         try:
-            runs = campaign(folder, kills, seed, 15)
+            runs, stuck = campaign(folder, kills, seed, 15)
         except Failed as e:
             raise SystemExit(f"soak: {e}") from None
-    print(f"kills: {kills} of random ranks in {runs} runs, all jobs ended, all runs went on to the same model")
+    print(f"kills: {kills} of random ranks in {runs} runs; all processes ended, all runs went on to the same model; mpirun itself "
+          f"was stuck {stuck} times")
 
 
 if __name__ == "__main__":
