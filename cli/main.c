@@ -33,8 +33,8 @@ enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void print_help(FILE *out)
 {
-    fputs("usage: smurf COMMAND ...\n\n"
-          "Forecasts the next event of an event log: when, of what type, and with what uncertainty.\n\nCommands\n",
+    fprintf(out, "usage: %s COMMAND ...\n\n", group_program());
+    fputs("Forecasts the next event of an event log: when, of what type, and with what uncertainty.\n\nCommands\n",
           out);
     for (size_t i = 0; i < COMMANDS; i++) fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].about);
     fputs("\nRun smurf COMMAND --help for the options of a command, smurf --version for the version.\n"

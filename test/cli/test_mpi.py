@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import sys
+import time
 import unittest
 
 import common
@@ -97,12 +98,13 @@ class Mpi(mpi.Case):
     def test_killed_and_resumed_with_another_number(self):
         """A rank is killed: one line, and the run goes on from its checkpoint in other numbers, to the same bits."""
         self.data(100, 10)
-        args = [*TRAIN, "--epochs", "6", "--threads", "1", "-q"]
+        args = [*TRAIN, "--epochs", "10", "--threads", "1", "-q"]
         model, _ = self.same_as_one(*args)
         os.remove(self.path("m.resume"))
         for rank, count in (1, 3), (0, 2):
+            begun = time.time()
             run = self.start(count, *args, "--save-every", "10ms", *(["--resume"] if count == 2 else []))
-            self.wait_until(lambda: os.path.exists(self.path("m.safetensors")), run)
+            self.wait_until(lambda: soak_mpi.written(self.folder) > begun, run)
             status, err = self.signal(run, count, rank, signal.SIGKILL)
             self.assertNotEqual(status, 0)
             self.assertRegex("\n".join(mpi.told(err)), f"^(?:{LINE})?$")  # nothing, if mpirun was faster
@@ -119,7 +121,7 @@ class Mpi(mpi.Case):
 
     def test_stopped_and_resumed_with_one(self):
         self.data(100, 10)
-        args = [*TRAIN, "--epochs", "6", "--threads", "1", "-q"]
+        args = [*TRAIN, "--epochs", "10", "--threads", "1", "-q"]
         model, _ = self.same_as_one(*args)
         run = self.start(2, *args)
         self.wait_until(lambda: os.path.exists(self.path("m.safetensors")), run)
@@ -151,6 +153,25 @@ class Mpi(mpi.Case):
         self.assertEqual(sorted(os.listdir(self.path("two"))), sorted(os.listdir(self.path("one"))))
         again = self.mpi(3, *args, "--runs", "two")
         self.assertEqual((again.status, again.out, again.err), (0, want.out, "all 5 cells already done\n"))
+
+    def test_compare_goes_on_after_a_kill(self):
+        """What was done is kept, what was interrupted goes on, to the same table."""
+        self.data(40, 8)
+        self.write("data/test.csv", table(8, seed=3))
+        args = ["compare", "data", "--models", "default", "--seeds", "3", "--epochs", "8", "--threads", "1", "--set", "width=16"]
+        want = self.smurf(*args, "--runs", "one", quiet=False)
+        run = self.start(2, *args, "--runs", "two", "-q")
+
+        def is_training():
+            two = self.path("two")
+            return os.path.isdir(two) and any(os.path.exists(os.path.join(two, name, "model.safetensors")) for name in os.listdir(two))
+        self.wait_until(is_training, run)
+        status, err = self.signal(run, 2, 1, signal.SIGKILL)
+        self.assertNotEqual(status, 0)
+        self.assertLessEqual(len(mpi.told(err)), 1, err)
+        self.assertNotIn("--resume", err)
+        r = self.mpi(3, *args, "--runs", "two")
+        self.assertEqual((r.status, r.out), (0, want.out), r.err)
 
     def test_compare_fails_together(self):
         """A cell that cannot be stored, whoever runs it."""
