@@ -242,12 +242,13 @@ says how to use it, what travels, and what to expect. Its numbers are written by
 - A packed file is mapped: processes of one machine share it. Other formats are read whole by every process. A directory has one
   file per part: train in several files is not read.
 - Work is dealt out by sequences, so windows (`--window`) or many sequences are needed. A batch of E events has work for E / 128
-  processes, 64 at most.
-- Ctrl-C, or a signal to any process, saves the run. A killed process, a lost machine or one that is silent for
-  `SMURF_MPI_TIMEOUT` seconds (600) ends the job; its checkpoint is at most `--save-every` old, and `--resume` goes on with any
-  number of processes. mpirun ends with the status of the first process that failed: 1 or 2 as for `smurf`, 137 for one that
-  was killed.
-- Results are the same on processors of one type. Each process checks that the others have the same data and settings.
+  processes, 64 at most. With fewer than 64 sequences in a batch, neighbours in the file may all be of one process.
+- Ctrl-C stops all processes and saves the run, if a step ends within the second that mpirun leaves them. A process that is
+  killed, or silent for `SMURF_MPI_TIMEOUT` seconds (600; 0: no limit), ends the job with one line; its checkpoint is at most
+  `--save-every` old, and `--resume` goes on with any number of processes. mpirun ends with the status of the first process that
+  failed: 1 or 2 as for `smurf`, 137 for one that was killed.
+- Results are the same on processors of one type. Before the first step, processes check that all have the same data and settings.
+- mpirun of Open MPI 4.1 may itself not return when a process is killed while it starts; all processes have ended then.
 
 ## What travels in a step
 

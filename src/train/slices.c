@@ -33,8 +33,7 @@ size_t smurf_slices_leaf(size_t leaves, size_t sequence)
 
 smurf_status smurf_slices_init(struct slices *s, const struct feed *feed, size_t weights, smurf_error *err)
 {
-    *s = (struct slices){
-        .leaves = smurf_slices_leaves(feed, weights), .rows = rows_for(weights), .most = feed->batch};
+    *s = (struct slices){.leaves = smurf_slices_leaves(feed, weights), .rows = rows_for(weights), .most = feed->batch};
     if (s->most > feed->ordered) s->most = feed->ordered;
     s->longest = s->rows;
     for (size_t i = 0; i < feed->ordered; i++)

@@ -168,7 +168,8 @@ static smurf_status make_feeds(smurf_trainer *t, const smurf_data *train, const 
     bool several = smurf_ranks()->count > 1;
     smurf_status status = dithered(c, train, 0, &own[0], &seen, err);
     if (!status) status = windowed(c, &own[0], &seen, err);
-    if (!status) status = smurf_feed_init(&t->train, seen, "train", &t->frame->view, c->batch, several ? &own_part : NULL, err);
+    if (!status)
+        status = smurf_feed_init(&t->train, seen, "train", &t->frame->view, c->batch, several ? &own_part : NULL, err);
     t->train.mask = c->mask;
     t->train.other = smurf_model_other(t->frame);
     if (!status && dev) {
