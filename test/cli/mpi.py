@@ -52,6 +52,14 @@ def ranks(mpirun):
     return found
 
 
+def is_alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 def told(err):
     """The lines of smurf: Open MPI may add its own when a process is killed."""
     return [line for line in err.splitlines() if line.startswith("smurf: ")]

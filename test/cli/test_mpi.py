@@ -138,6 +138,17 @@ class Mpi(mpi.Case):
         self.assertEqual(status, 1)
         self.assertRegex("\n".join(mpi.told(err)), f"^{LINE}$")
 
+    def test_no_process_outlives_mpirun(self):
+        self.data(100, 10)
+        run = self.start(3, *TRAIN, "--epochs", "1000000", "--threads", "1", "-q")
+        self.wait_until(lambda: os.path.exists(self.path("m.safetensors")) and len(mpi.ranks(run.pid)) == 3, run)
+        pids = mpi.ranks(run.pid).values()
+        run.kill()
+        end = time.monotonic() + common.TIMEOUT
+        while any(map(mpi.is_alive, pids)) and time.monotonic() < end:
+            time.sleep(0.01)
+        self.assertEqual([pid for pid in pids if mpi.is_alive(pid)], [])
+
     # ---- comparing ----
 
     def test_compare_deals_out_its_cells(self):
