@@ -9,7 +9,7 @@ MESON_FLAGS ?=
 TEST_FLAGS ?=
 GOLDEN ?=
 
-.PHONY: all demo test golden install bench count coverage fuzz soak check-asan check-tsan arm64 format clean help
+.PHONY: all demo test golden install bench count coverage fuzz soak soak-mpi check-asan check-tsan arm64 format clean help
 all: $(BUILD)/build.ninja ## build the command (build/smurf) and the libraries
 	@ninja -C $(BUILD)
 
@@ -64,6 +64,12 @@ soak: SECONDS ?= 1800
 soak: $(BUILD)/build.ninja ## long campaigns (hours): failing allocations, random kills and each fuzzer, each for SECONDS=1800
 	@tools/install-deps build test ci
 	@tools/soak $(BUILD) $(SECONDS)
+
+soak-mpi: KILLS ?= 200
+soak-mpi: $(BUILD)/build.ninja ## kill random ranks of smurf-mpi KILLS=200 times
+	@tools/install-deps build test ci
+	@ninja -C $(BUILD) smurf smurf-mpi >/dev/null
+	@SMURF=$(BUILD)/smurf python3 -B test/soak_mpi.py $(KILLS)
 
 check-asan: ## run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tools/install-deps build test

@@ -7,6 +7,7 @@
 #include "cell.h"
 #include "commands.h"
 #include "dataset.h"
+#include "group.h"
 #include "parameter.h"
 #include "settings.h"
 #include "show_comparison.h"
@@ -154,6 +155,15 @@ static void make_cells(struct cells *out, const struct bench *b, const struct mo
     }
 }
 
+/* Whether this process runs the i-th cell, of several that deal them out. Models take different times: when the same
+   process would get the same model again, the next one does. */
+static bool is_ours(const struct cells *cells, size_t i)
+{
+    size_t count = (size_t)group_count(), round = cells->models ? cells->models : 1;
+    while (round % count) round += cells->models ? cells->models : 1;
+    return (i + i / round) % count == (size_t)group_rank();
+}
+
 /* Runs the cells without a result, seed by seed, so that every model has a result early. */
 static int run_cells(struct cells *cells)
 {
@@ -163,15 +173,18 @@ static int run_cells(struct cells *cells)
     for (size_t i = 0; i < cells->count; i++) {
         size_t at = i < trained ? i % cells->models * cells->seeds + i / cells->models : i;
         struct cell *c = &cells->cell[at];
-        jobs[n++] = (struct job){c->name, cell_run, c, cell_load(c)};
-        done += (size_t)jobs[n - 1].done;
+        jobs[n] = (struct job){c->name, cell_run, c, cell_load(c)};
+        done += (size_t)jobs[n].done;
+        jobs[n].done |= !is_ours(cells, n);
+        n++;
     }
     if (done && done < cells->count)
         report_done("%zu of %zu cells already done", done, cells->count);
     else if (done)
         report_done("all %zu cells already done", done);
-    int status = pool_run(jobs, n, pool_cores());
+    int status = group_worst(pool_run(jobs, n, pool_cores()));
     free(jobs);
+    if (group_rank() > 0) return status;
     for (size_t i = 0; i < cells->count && !status; i++)
         if (!cell_load(&cells->cell[i])) status = report_failure("%s: the result has disappeared", cells->cell[i].name);
     return status;
@@ -276,7 +289,7 @@ static void show(FILE *out, const struct comparison *c, const char *format)
     else if (strcmp(format, "markdown") == 0)
         show_comparison_markdown(out, c);
     else
-        show_comparison_text(out, c, isatty(fileno(out)), terminal_utf8());
+        show_comparison_text(out, c, group_has_terminal() && isatty(fileno(out)), terminal_utf8());
 }
 
 /* Writes to a temporary file and renames it: an old table stays until the new one is complete. A link stays a link.
@@ -441,8 +454,9 @@ static int compare(struct compare_options *o, const char *data)
         status = run_cells(&cells);
     }
     if (status == JOB_STOPPED)
-        status = report_failure("stopped; finished work is kept: run the same command to continue");
-    if (!status) status = show_all(&cells, o, &b, data);
+        status = group_rank() > 0 ? 1
+                                  : report_failure("stopped; finished work is kept: run the same command to continue");
+    if (!status && group_rank() == 0) status = show_all(&cells, o, &b, data);
     for (size_t i = 0; i < cells.count; i++) smurf_settings_free(cells.cell[i].settings);
     free(cells.cell);
     free(m.text);

@@ -2,6 +2,7 @@
 #include "dataset.h"
 
 #include "address.h"
+#include "group.h"
 #include "terminal.h"
 
 #include <dirent.h>
@@ -177,6 +178,8 @@ int dataset_read(smurf_split *out, const char *path, const struct dataset_option
 {
     smurf_error err = {0};
     *out = (smurf_split){0};
+    if (group_count() > 1 && strcmp(path, "-") == 0)
+        usage_error("standard input reaches one process only: name a file for %d", group_count());
     if (o->split && o->split_at) usage_error("--split and --split-at are mutually exclusive");
     if (o->split) dataset_shares(o->split, (double[3]){0});
     if (o->split_at) parse_moments(o->split_at, (smurf_moment[2]){0});

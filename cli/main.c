@@ -1,5 +1,6 @@
 /* main.c - finds the command and runs it. */
 #include "commands.h"
+#include "group.h"
 #include "option.h"
 #include "smurf_lab.h"
 #include "terminal.h"
@@ -14,26 +15,27 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
     const char *about;
+    enum group_use group; /* in smurf-mpi */
 } commands[] = {
-    {"train", command_train, "train a model of the next event"},
-    {"eval", command_eval, "measure a model's calibration and accuracy"},
-    {"compare", command_compare, "train several models and compare them in one table"},
-    {"predict", command_predict, "predict when the next event comes and of what type, with intervals"},
-    {"overdue", command_overdue, "list the sequences that have been silent for longer than expected"},
-    {"score", command_score, "score each event: how unusual its time and how probable its type"},
-    {"watch", command_watch, "raise alarms about a stream: overdue, odd events, a changed rate, lost calibration"},
-    {"sample", command_sample, "sample futures many events ahead"},
-    {"report", command_report, "write an HTML report on how reliable a model is"},
-    {"info", command_info, "describe event data: size, types, gaps, ties, clock tick, warnings"},
-    {"convert", command_convert, "convert event data between formats; split, window or dither it"},
-    {"simulate", command_simulate, "simulate event data from a process whose law is known"},
+    {"train", command_train, "train a model of the next event", GROUP_JOINS},
+    {"eval", command_eval, "measure a model's calibration and accuracy", GROUP_ALONE},
+    {"compare", command_compare, "train several models and compare them in one table", GROUP_SPREADS},
+    {"predict", command_predict, "predict when the next event comes and of what type, with intervals", GROUP_ALONE},
+    {"overdue", command_overdue, "list the sequences that have been silent for longer than expected", GROUP_ALONE},
+    {"score", command_score, "score each event: how unusual its time and how probable its type", GROUP_ALONE},
+    {"watch", command_watch, "raise alarms about a stream: overdue, odd events, a changed rate, lost calibration", GROUP_ALONE},
+    {"sample", command_sample, "sample futures many events ahead", GROUP_ALONE},
+    {"report", command_report, "write an HTML report on how reliable a model is", GROUP_ALONE},
+    {"info", command_info, "describe event data: size, types, gaps, ties, clock tick, warnings", GROUP_ALONE},
+    {"convert", command_convert, "convert event data between formats; split, window or dither it", GROUP_ALONE},
+    {"simulate", command_simulate, "simulate event data from a process whose law is known", GROUP_ALONE},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void print_help(FILE *out)
 {
-    fputs("usage: smurf COMMAND ...\n\n"
-          "Forecasts the next event of an event log: when, of what type, and with what uncertainty.\n\nCommands\n",
+    fprintf(out, "usage: %s COMMAND ...\n\n", group_program());
+    fputs("Forecasts the next event of an event log: when, of what type, and with what uncertainty.\n\nCommands\n",
           out);
     for (size_t i = 0; i < COMMANDS; i++) fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].about);
     fputs("\nRun smurf COMMAND --help for the options of a command, smurf --version for the version.\n"
@@ -71,19 +73,21 @@ int main(int argc, char **argv)
 {
     spin_briefly(argv);
     terminal_init();
+    group_start();
     if (argc < 2) {
         print_help(stderr);
         return 2;
     }
     for (size_t i = 0; i < COMMANDS; i++)
         if (strcmp(argv[1], commands[i].name) == 0) {
+            group_enter(commands[i].name, commands[i].group);
             int status = commands[i].run(argc - 1, argv + 1);
             return status ? status : finish_output();
         }
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
         print_help(stdout);
     } else if (!strcmp(argv[1], "--version")) {
-        printf("smurf %s (%s)\n", smurf_version(), smurf_features());
+        printf("%s %s (%s%s)\n", group_program(), smurf_version(), smurf_features(), group_features());
     } else if (!strcmp(argv[1], "--man")) {
         print_man(stdout);
     } else {

@@ -3,6 +3,7 @@
 
 #include "address.h"
 #include "files.h"
+#include "group.h"
 #include "smurf_lab.h"
 #include "terminal.h"
 
@@ -291,7 +292,7 @@ int parse_options(const struct usage *usage, int argc, char **argv)
             exit(finish_output());
         }
         if (version_flag) {
-            printf("smurf %s (%s)\n", smurf_version(), smurf_features());
+            printf("%s %s (%s%s)\n", group_program(), smurf_version(), smurf_features(), group_features());
             exit(finish_output());
         }
     }

@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "dataset.h"
 #include "files.h"
+#include "group.h"
 #include "modelfile.h"
 #include "settings.h"
 #include "terminal.h"
@@ -262,7 +263,7 @@ static int begin(void *context, const smurf_fit_start *start)
     show_trials(start, s->unit);
     if (o->resume) refuse_other_settings(start->settings, o);
     if (start->best) s->best = *start->best;
-    if (o->log && !(s->log = train_log_open(o->log, o->resume))) return s->status = report_log(s);
+    if (o->log && group_rank() == 0 && !(s->log = train_log_open(o->log, o->resume))) return s->status = report_log(s);
     if (s->reading) report_done("columns: %s", s->reading->text);
     s->begun = true;
     return 0;

@@ -82,9 +82,17 @@ class IncludeGraph(unittest.TestCase):
         self.assertEqual(marked, twice)
 
     def test_command_uses_the_public_header_only(self):
-        self.check("cli", lambda path, quoted, name:
-                   name in (*PUBLIC, "code.h") or os.path.exists(os.path.join(ROOT, "cli", name)) if quoted
-                   else name != "config.h" and not os.path.exists(os.path.join(ROOT, "src", name)))
+        def is_allowed(path, quoted, name):
+            if not quoted:
+                return name != "config.h" and not os.path.exists(os.path.join(ROOT, "src", name))
+            joins = os.path.basename(path) == "group_mpi.c" and name == "base/ranks.h"  # the engine of smurf-mpi
+            return name in (*PUBLIC, "code.h") or os.path.exists(os.path.join(ROOT, "cli", name)) or joins
+        self.check("cli", is_allowed)
+
+    def test_one_file_knows_mpi(self):
+        knows = [os.path.relpath(path, ROOT) for folder in ("src", "cli", "include") for path in files(folder)
+                 if (False, "mpi.h") in includes(path)]
+        self.assertEqual(knows, [os.path.join("cli", "group_mpi.c")])
 
     def test_public_header_needs_the_standard_library_only(self):
         self.check("include", lambda path, quoted, name: name == "smurf.h" if quoted else name in STANDARD)

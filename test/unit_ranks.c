@@ -6,6 +6,7 @@
 #include "train_case.h"
 
 #include "base/random.h"
+#include "data/data.h"
 
 /* Ends a process of a group. */
 #define CHECK(condition)                                                                                               \
@@ -102,6 +103,7 @@ struct task {
     const smurf_data *train, *dev;
     int epochs, steps; /* epochs, then steps of the next one */
     struct outcome *out;
+    size_t *held; /* (ranks) events of train that each holds; NULL: not asked */
 };
 
 static void train(void *context)
@@ -133,6 +135,9 @@ static void train(void *context)
         for (int s = 0; s < SLABS; s++)
             if (s != SLAB_GRADIENT && t->step.slab[s]) memcpy(k->out->slab[s], t->step.slab[s], n * sizeof(float));
     }
+    for (size_t i = 0; i < t->train.sequences && k->held; i++)
+        if (!t->train.place || t->train.place[i] != SIZE_MAX)
+            k->held[g->rank] += t->train.offset[i + 1] - t->train.offset[i];
     if (k->save && g->rank == 0) CHECK(!smurf_trainer_save(t, k->save, &err));
     smurf_trainer_free(t);
 }
@@ -266,11 +271,63 @@ static void test_counts(void **state)
     smurf_data_free(train_data);
 }
 
+/* Each process holds its share of the events, and all have all of them. */
+static void test_shares(void **state)
+{
+    smurf_data *train_data = simulate("hawkes", 3, 256, 20, 1);
+    struct outcome *out = ranks_shared(sizeof *out);
+    size_t *held = ranks_shared(RANKS_MOST * sizeof *held);
+    struct task task = {.settings = "objective=mle batch=128 mask=0.1",
+                        .threads = 1,
+                        .train = train_data,
+                        .steps = 1,
+                        .out = out,
+                        .held = held};
+    (void)state;
+    assert_true(out && held);
+    for (int count = 1; count <= 8; count *= 2) {
+        size_t sum = 0;
+        memset(held, 0, RANKS_MOST * sizeof *held);
+        assert_int_equal(ranks_run(count, train, &task), 0);
+        for (int q = 0; q < count; sum += held[q++])
+            assert_in_range(held[q], train_data->events / (size_t)count * 3 / 4,
+                            train_data->events / (size_t)count * 5 / 4);
+        assert_int_equal(sum, train_data->events);
+    }
+    munmap(out, sizeof *out), munmap(held, RANKS_MOST * sizeof *held);
+    smurf_data_free(train_data);
+}
+
+/* Other data, other settings or another epoch in one process: all of them refuse. */
+static void disagree(void *context)
+{
+    const struct task *k = context;
+    smurf_settings config = small_config("objective=mle batch=16");
+    smurf_trainer *t = (smurf_trainer *)&config;
+    smurf_error err = {0};
+    bool odd = smurf_ranks()->rank == 1;
+    if (odd && k->extra == 1) config.seed++;
+    CHECK(smurf_trainer_new(&t, &config, odd && k->extra == 2 ? k->dev : k->train, NULL, &err) == SMURF_ERROR_INPUT);
+    CHECK(t == NULL);
+    CHECK(strcmp(err.message, "process 1 was given other data or settings than process 0: give all of them the same") ==
+          0);
+}
+
+static void test_disagreement(void **state)
+{
+    smurf_data *a = simulate("hawkes", 3, 30, 20, 1), *b = simulate("hawkes", 3, 30, 20, 2);
+    (void)state;
+    for (int extra = 1; extra <= 2; extra++)
+        assert_int_equal(ranks_run(3, disagree, &(struct task){.train = a, .dev = b, .extra = extra}), 0);
+    smurf_data_free(a), smurf_data_free(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_messages), cmocka_unit_test(test_every_model), cmocka_unit_test(test_every_shape),
-        cmocka_unit_test(test_resume),   cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_messages),     cmocka_unit_test(test_every_model), cmocka_unit_test(test_every_shape),
+        cmocka_unit_test(test_resume),       cmocka_unit_test(test_counts),      cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_disagreement),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

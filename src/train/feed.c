@@ -19,9 +19,15 @@ static void add_events(struct feed *f, const smurf_sequence *s, const struct vie
     }
 }
 
-/* Adds the scored gaps and, with `ends`, the one censored by the end of observation. Returns their number. */
-static size_t add_targets(struct feed *f, const smurf_sequence *s, const struct view *view, bool ends, size_t at,
-                          size_t id)
+/* Whether the end of observation censors a gap. */
+static bool is_censored(const smurf_sequence *s, bool ends)
+{
+    return ends && s->length && s->end > s->time[s->length - 1];
+}
+
+/* Adds the scored gaps and, with `ends`, the one censored by the end of observation. */
+static void add_targets(struct feed *f, const smurf_sequence *s, const struct view *view, bool ends, size_t at,
+                        size_t id)
 {
     const double end = ends ? s->end : NAN;
     size_t n = 0;
@@ -31,14 +37,12 @@ static size_t add_targets(struct feed *f, const smurf_sequence *s, const struct 
                                               .limit = smurf_scale_forward(&view->scale, end - s->time[i - 1]),
                                               .type = s->type[i],
                                               .id = id + i};
-    f->typed += n;
-    if (s->length && end > s->time[s->length - 1])
+    if (is_censored(s, ends))
         f->target[at + n++] = (struct target){.row = s->length - 1,
                                               .gap = smurf_scale_forward(&view->scale, end - s->time[s->length - 1]),
                                               .limit = NAN,
                                               .censored = true,
                                               .id = id + s->length};
-    return n;
 }
 
 static int longest_first(const void *left, const void *right)
@@ -63,32 +67,80 @@ static smurf_status measure(struct feed *f, smurf_error *err)
     return SMURF_OK;
 }
 
-smurf_status smurf_feed_init(struct feed *f, const smurf_data *data, const char *part, const struct view *view,
-                             size_t batch, bool assumed, smurf_error *err)
+/* Lengths of all sequences. */
+static smurf_status count(struct feed *f, const smurf_data *data, bool ends, smurf_error *err)
 {
-    *f = (struct feed){.sequences = data->sequences, .events = data->events, .batch = batch};
-    size_t most = data->events + data->sequences + 1;
     f->offset = calloc(data->sequences + 1, sizeof *f->offset);
     f->target_offset = calloc(data->sequences + 1, sizeof *f->target_offset);
     f->order = calloc(data->sequences + 1, sizeof *f->order);
-    f->type = malloc(most * sizeof *f->type);
-    f->time = malloc(most * sizeof *f->time);
-    f->gap = malloc(most * sizeof *f->gap);
-    f->target = malloc(most * sizeof *f->target);
-    if (!f->offset || !f->target_offset || !f->order || !f->type || !f->time || !f->gap || !f->target) {
-        smurf_feed_release(f);
-        return smurf_fail_memory(err);
-    }
+    if (!f->offset || !f->target_offset || !f->order) return smurf_fail_memory(err);
     for (size_t i = 0; i < data->sequences; i++) {
         const smurf_sequence *s = &data->sequence[i];
-        add_events(f, s, view, f->offset[i]);
-        size_t targets = add_targets(f, s, view, assumed || !data->assumed, f->target_offset[i], f->offset[i] + i);
+        size_t typed = s->length > s->first ? s->length - s->first : 0;
+        size_t targets = typed + is_censored(s, ends);
+        f->typed += typed;
         f->offset[i + 1] = f->offset[i] + s->length;
         f->target_offset[i + 1] = f->target_offset[i] + targets;
         if (targets) f->order[f->ordered++] = i;
     }
     f->targets = f->target_offset[data->sequences];
-    smurf_status status = measure(f, err);
+    return measure(f, err);
+}
+
+/* Gives the sequences that are held their places; *events and *targets: their numbers. */
+static smurf_status find_places(struct feed *f, const struct feed_share *share, size_t *events, size_t *targets,
+                                smurf_error *err)
+{
+    f->place = malloc((f->sequences + 1) * sizeof *f->place);
+    f->target_place = malloc((f->sequences + 1) * sizeof *f->target_place);
+    if (!f->place || !f->target_place) return smurf_fail_memory(err);
+    *events = *targets = 0;
+    for (size_t i = 0; i < f->sequences; i++) {
+        bool held = share->holds(share->context, f, i);
+        f->place[i] = held ? *events : SIZE_MAX;
+        f->target_place[i] = *targets;
+        if (held) *events += f->offset[i + 1] - f->offset[i], *targets += f->target_offset[i + 1] - f->target_offset[i];
+    }
+    return SMURF_OK;
+}
+
+static size_t place_of(const struct feed *f, size_t sequence)
+{
+    return f->place ? f->place[sequence] : f->offset[sequence];
+}
+
+static size_t target_place_of(const struct feed *f, size_t sequence)
+{
+    return f->place ? f->target_place[sequence] : f->target_offset[sequence];
+}
+
+/* Events and targets of the sequences that are held. */
+static smurf_status hold(struct feed *f, const smurf_data *data, const struct view *view, bool ends,
+                         const struct feed_share *share, smurf_error *err)
+{
+    size_t events = f->events, targets = f->targets;
+    smurf_status status = share ? find_places(f, share, &events, &targets, err) : SMURF_OK;
+    if (status) return status;
+    f->type = malloc((events + 1) * sizeof *f->type);
+    f->time = malloc((events + 1) * sizeof *f->time);
+    f->gap = malloc((events + 1) * sizeof *f->gap);
+    f->target = malloc((targets + 1) * sizeof *f->target);
+    if (!f->type || !f->time || !f->gap || !f->target) return smurf_fail_memory(err);
+    for (size_t i = 0; i < data->sequences; i++) {
+        if (place_of(f, i) == SIZE_MAX) continue;
+        add_events(f, &data->sequence[i], view, place_of(f, i));
+        add_targets(f, &data->sequence[i], view, ends, target_place_of(f, i), f->offset[i] + i);
+    }
+    return SMURF_OK;
+}
+
+smurf_status smurf_feed_init(struct feed *f, const smurf_data *data, const char *part, const struct view *view,
+                             size_t batch, bool assumed, const struct feed_share *share, smurf_error *err)
+{
+    *f = (struct feed){.sequences = data->sequences, .events = data->events, .batch = batch};
+    bool ends = assumed || !data->assumed;
+    smurf_status status = count(f, data, ends, err);
+    if (!status) status = hold(f, data, view, ends, share, err);
     if (!status && f->typed == 0)
         status = smurf_fail(err, SMURF_ERROR_ARGUMENT,
                             "the %s part of '%s' has no gap to score: give it sequences of two events or more%s", part,
@@ -99,7 +151,7 @@ smurf_status smurf_feed_init(struct feed *f, const smurf_data *data, const char 
 
 void smurf_feed_release(struct feed *f)
 {
-    free(f->offset), free(f->target_offset), free(f->order);
+    free(f->offset), free(f->target_offset), free(f->order), free(f->place), free(f->target_place);
     free(f->type), free(f->time), free(f->gap), free(f->target);
     *f = (struct feed){0};
 }
@@ -229,14 +281,15 @@ struct batch smurf_feed_take(const struct feed *f, const size_t *sequence, size_
 {
     size_t rows = 0, targets = 0;
     for (size_t i = 0; i < m; i++) {
-        size_t s = sequence[i], from = f->offset[s], n = f->offset[s + 1] - from;
+        size_t s = sequence[i], n = f->offset[s + 1] - f->offset[s], from = place_of(f, s);
+        size_t first = target_place_of(f, s), last = first + f->target_offset[s + 1] - f->target_offset[s];
         room->offset[i] = rows;
-        room->id[i] = from;
+        room->id[i] = f->offset[s];
         memcpy(room->type + rows, f->type + from, n * sizeof *room->type);
-        if (f->mask > 0 && f->epoch) mask_types(f, from, n, room->type + rows);
+        if (f->mask > 0 && f->epoch) mask_types(f, f->offset[s], n, room->type + rows);
         memcpy(room->time + rows, f->time + from, n * sizeof *room->time);
         memcpy(room->gap + rows, f->gap + from, n * sizeof *room->gap);
-        for (size_t t = f->target_offset[s]; t < f->target_offset[s + 1]; t++) {
+        for (size_t t = first; t < last; t++) {
             room->target[targets] = f->target[t];
             room->target[targets++].row += rows;
         }

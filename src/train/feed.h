@@ -6,14 +6,16 @@
 
 #include "model/model_class.h"
 
-/* All events and targets of a data set, sequence by sequence, in the order of the data. */
+/* All events and targets of a data set, sequence by sequence, in the order of the data. One of several processes may
+   hold those of some sequences only; it knows the lengths of all. */
 struct feed {
     size_t sequences;
     size_t *offset;                                     /* (sequences + 1) rows */
     size_t *target_offset;                              /* (sequences + 1) */
-    uint32_t *type;                                     /* (events) */
-    double *time;                                       /* (events) as the encoder sees it */
-    float *gap;                                         /* (events) the gap feature */
+    size_t *place, *target_place;                       /* (sequences) where held ones begin below; NULL: at offset */
+    uint32_t *type;                                     /* (events held) */
+    double *time;                                       /* (events held) as the encoder sees it */
+    float *gap;                                         /* (events held) the gap feature */
     struct target *target;                              /* rows count from the sequence's first */
     size_t events, targets, typed;                      /* typed: targets that are events */
     size_t longest_batch_events, longest_batch_targets; /* maxima over batches of `batch` sequences */
@@ -25,10 +27,16 @@ struct feed {
     uint64_t seed, epoch; /* of the order, and of the mask; epoch 0: no mask */
 };
 
-/* part: "train" or "dev", for messages. assumed: use ends of observation that nobody gave (smurf_split_observe) too.
-   The data set may be freed afterwards. */
+/* Which sequences a feed holds. Asked when all lengths are known. */
+struct feed_share {
+    bool (*holds)(const void *context, const struct feed *feed, size_t sequence);
+    const void *context;
+};
+
+/* part: "train" or "dev", for messages. assumed: use ends of observation that nobody gave (smurf_split_observe) too. The
+   data set may be freed afterwards. share: NULL: all. */
 smurf_status smurf_feed_init(struct feed *feed, const smurf_data *data, const char *part, const struct view *view,
-                             size_t batch, bool assumed, smurf_error *err);
+                             size_t batch, bool assumed, const struct feed_share *share, smurf_error *err);
 void smurf_feed_release(struct feed *feed);
 
 /* The order of an epoch: shuffled, sequences of similar length together, batches shuffled again. epoch 0: the order of

@@ -44,6 +44,13 @@ bool smurf_joint_owns(const struct joint *j, const struct slices *s, size_t node
     return is_within(s, node, smurf_joint_leaf(j, s, r), smurf_joint_leaf(j, s, r + 1));
 }
 
+bool smurf_joint_holds(const void *weights, const struct feed *feed, size_t sequence)
+{
+    const struct ranks *group = smurf_ranks();
+    size_t leaves = smurf_slices_leaves(feed, *(const size_t *)weights), leaf = smurf_slices_leaf(leaves, sequence);
+    return leaf >= share(leaves, group->rank, group->count) && leaf < share(leaves, group->rank + 1, group->count);
+}
+
 /* Most parts of rank q, at or below a node: those if all leaves have slices. */
 static size_t most_parts(const struct joint *j, const struct slices *s, int q, size_t node)
 {
@@ -90,6 +97,28 @@ void smurf_joint_release(struct joint *j)
     free(j->part), free(j->begin), free(j->room), free(j->sum), free(j->out), free(j->in), free(j->report);
     free(j->out_bytes), free(j->in_bytes), free(j->bytes);
     *j = (struct joint){0};
+}
+
+smurf_status smurf_joint_agree(uint64_t sum, smurf_error *err)
+{
+    const struct ranks *group = smurf_ranks();
+    size_t ranks = (size_t)group->count;
+    int other = 0;
+    if (ranks == 1) return SMURF_OK;
+    uint64_t *all = calloc(ranks, sizeof *all);
+    size_t *bytes = calloc(ranks, sizeof *bytes);
+    bool room = all && bytes;
+    for (size_t q = 0; q < ranks && room; q++) bytes[q] = sizeof *all;
+    if (room) {
+        all[group->rank] = sum;
+        smurf_ranks_gather(RANKS_OTHER, all, bytes);
+        while (other < group->count && all[other] == all[0]) other++;
+    }
+    free(all), free(bytes);
+    if (!room) return smurf_fail_memory(err);
+    if (other == group->count) return SMURF_OK;
+    return smurf_fail(err, SMURF_ERROR_INPUT,
+                      "process %d was given other data or settings than process 0: give all of them the same", other);
 }
 
 /* ---- A batch --------------------------------------------------------------------------------- */

@@ -50,6 +50,12 @@ size_t smurf_joint_weight(const struct joint *joint, int q);
 /* Whether all that can be below a node is this rank's. */
 bool smurf_joint_owns(const struct joint *joint, const struct slices *slices, size_t node);
 
+/* Whether a sequence of train is this rank's: a feed's share, with the number of the model's weights as context. */
+bool smurf_joint_holds(const void *weights, const struct feed *feed, size_t sequence);
+
+/* Fails in all ranks unless this is the same number in all of them: the checksum of what they are to agree on. */
+smurf_status smurf_joint_agree(uint64_t sum, smurf_error *err);
+
 /* Finds the parts of the batch that was cut last. */
 void smurf_joint_cut(struct joint *joint, const struct slices *slices);
 /* Own parts: first .. last-1. */

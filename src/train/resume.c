@@ -1,10 +1,12 @@
 /*
- * resume.c - saves a training run in one file: weights, moments, average, best weights, counters.
+ * resume.c - saves a training run in one file: weights, moments, average, best weights, counters. All but the weights
+ * is a text, by which several processes see that they are in the same run.
  *
  * No random state is stored: everything random is a function of the seed and the counters.
  */
 #include "train/trainer.h"
 
+#include "base/xxh64.h"
 #include "data/data.h"
 #include "data/json_tree.h"
 
@@ -105,13 +107,33 @@ static bool state_from_json(struct progress_state *a, const json_t *json)
     return isfinite(a->loss_sum) && a->loss_gaps >= 0 && a->events >= 0 && a->seconds >= 0;
 }
 
+/* NULL without memory. The caller frees it. */
+static char *run_text(const smurf_trainer *t)
+{
+    json_t *json = json_pack("{s:o, s:o}", "model", smurf_model_to_json(t->frame), "state", state_to_json(t));
+    char *text = smurf_json_text(json);
+    json_decref(json);
+    return text;
+}
+
+smurf_status smurf_trainer_agree(const smurf_trainer *t, smurf_error *err)
+{
+    struct xxh64 hash;
+    if (t->step.joint.group->count == 1) return SMURF_OK;
+    char *text = run_text(t);
+    if (!text) return smurf_fail_memory(err);
+    smurf_xxh64_init(&hash);
+    smurf_xxh64_add(&hash, text, strlen(text));
+    free(text);
+    return smurf_joint_agree(smurf_xxh64_value(&hash), err);
+}
+
 smurf_status smurf_trainer_save(const smurf_trainer *t, const char *path, smurf_error *err)
 {
     struct arena arena = {0};
     size_t count = t->frame->model.params.count, n = 0;
     struct tensor *tensors = malloc(SLABS * count * sizeof *tensors);
-    json_t *json = json_pack("{s:o, s:o}", "model", smurf_model_to_json(t->frame), "state", state_to_json(t));
-    char *text = smurf_json_text(json);
+    char *text = run_text(t);
     smurf_status status = tensors && text ? SMURF_OK : smurf_fail_memory(err);
     for (int s = 0; s < SLABS && !status; s++) {
         if (!prefix[s] || !t->step.slab[s]) continue;
@@ -121,7 +143,6 @@ smurf_status smurf_trainer_save(const smurf_trainer *t, const char *path, smurf_
     if (!status) status = smurf_tensors_write(path, tensors, n, &(struct tensor_text){"smurf_resume", text}, 1, err);
     free(tensors);
     free(text);
-    json_decref(json);
     smurf_arena_release(&arena);
     return status;
 }
@@ -184,13 +205,15 @@ smurf_status smurf_trainer_resume(smurf_trainer **out, const char *path, const s
     }
     if (!status) status = fetch(frame, &file, (*out)->step.slab, err);
     if (!status && at.next > smurf_feed_batches(&(*out)->train)) status = damaged(path, err);
-    if (status) {
-        smurf_trainer_free(*out);
-        *out = NULL;
-    } else {
+    if (!status) {
         (*out)->at = at;
         /* The order of an epoch is made at its start: remake it. */
         if (at.next > 0) smurf_feed_shuffle(&(*out)->train, frame->config.seed, at.epoch + 1);
+        status = smurf_trainer_agree(*out, err);
+    }
+    if (status) {
+        smurf_trainer_free(*out);
+        *out = NULL;
     }
     json_decref(json);
     smurf_tensors_close(&file);

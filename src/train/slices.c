@@ -18,12 +18,23 @@ static size_t length_of(const struct feed *f, size_t s)
     return f->offset[s + 1] - f->offset[s];
 }
 
+size_t smurf_slices_leaves(const struct feed *f, size_t weights)
+{
+    size_t leaves = 1, most = f->batch < f->ordered ? f->batch : f->ordered;
+    double batch = (double)most * (double)f->events / (double)f->sequences;
+    while (leaves < SHARDS && batch >= 2.0 * (double)leaves * (double)rows_for(weights)) leaves *= 2;
+    return leaves;
+}
+
+size_t smurf_slices_leaf(size_t leaves, size_t sequence)
+{
+    return sequence % SHARDS * leaves / SHARDS;
+}
+
 smurf_status smurf_slices_init(struct slices *s, const struct feed *feed, size_t weights, smurf_error *err)
 {
-    *s = (struct slices){.leaves = 1, .rows = rows_for(weights), .most = feed->batch};
+    *s = (struct slices){.leaves = smurf_slices_leaves(feed, weights), .rows = rows_for(weights), .most = feed->batch};
     if (s->most > feed->ordered) s->most = feed->ordered;
-    double batch = (double)s->most * (double)feed->events / (double)feed->sequences;
-    while (s->leaves < SHARDS && batch >= 2.0 * (double)s->leaves * (double)s->rows) s->leaves *= 2;
     s->longest = s->rows;
     for (size_t i = 0; i < feed->ordered; i++)
         if (length_of(feed, feed->order[i]) > s->longest) s->longest = length_of(feed, feed->order[i]);
@@ -64,9 +75,9 @@ void smurf_slices_cut(struct slices *s, const struct feed *f, size_t index)
 {
     size_t first, last, start[SHARDS + 1] = {0};
     smurf_feed_members(f, index, &first, &last);
-    for (size_t i = first; i < last; i++) start[f->order[i] % SHARDS * s->leaves / SHARDS + 1]++;
+    for (size_t i = first; i < last; i++) start[smurf_slices_leaf(s->leaves, f->order[i]) + 1]++;
     for (size_t l = 0; l < s->leaves; l++) start[l + 1] += start[l];
-    for (size_t i = first; i < last; i++) s->member[start[f->order[i] % SHARDS * s->leaves / SHARDS]++] = f->order[i];
+    for (size_t i = first; i < last; i++) s->member[start[smurf_slices_leaf(s->leaves, f->order[i])]++] = f->order[i];
     s->count = 0;
     for (size_t l = 0, at = 0; l < s->leaves; at = start[l++]) { /* start[l] is now the end of leaf l */
         size_t from = s->count;

@@ -28,6 +28,9 @@ struct slices {
     size_t most;    /* members of a batch */
 };
 
+/* Leaves of the tree, and that of a sequence, for a model of `weights`. */
+size_t smurf_slices_leaves(const struct feed *feed, size_t weights);
+size_t smurf_slices_leaf(size_t leaves, size_t sequence);
 /* For the batches of a feed, and a model of `weights`. Release even after a failure. */
 smurf_status smurf_slices_init(struct slices *slices, const struct feed *feed, size_t weights, smurf_error *err);
 void smurf_slices_release(struct slices *slices);

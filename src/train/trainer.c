@@ -163,15 +163,21 @@ static smurf_status make_feeds(smurf_trainer *t, const smurf_data *train, const 
     const smurf_settings *c = &t->frame->config;
     smurf_data *own[2] = {NULL, NULL};
     const smurf_data *seen;
+    /* Each process holds the sequences that it runs. */
+    const struct feed_share own_part = {smurf_joint_holds, &t->frame->model.params.total};
+    bool several = smurf_ranks()->count > 1;
     smurf_status status = dithered(c, train, 0, &own[0], &seen, err);
     if (!status) status = windowed(c, &own[0], &seen, err);
-    if (!status) status = smurf_feed_init(&t->train, seen, "train", &t->frame->view, c->batch, c->ending, err);
+    if (!status)
+        status = smurf_feed_init(&t->train, seen, "train", &t->frame->view, c->batch, c->ending,
+                                 several ? &own_part : NULL, err);
     t->train.mask = c->mask;
     t->train.other = smurf_model_other(t->frame);
     if (!status && dev) {
         status = dithered(c, dev, 1, &own[1], &seen, err);
         if (!status) status = windowed(c, &own[1], &seen, err);
-        if (!status) status = smurf_feed_init(&t->dev, seen, "dev", &t->frame->view, c->batch, c->ending, err);
+        if (!status)
+            status = smurf_feed_init(&t->dev, seen, "dev", &t->frame->view, c->batch, c->ending, NULL, err);
         t->has_dev = !status;
         t->dev_fingerprint = smurf_data_fingerprint(dev);
     }
@@ -234,7 +240,12 @@ smurf_status smurf_trainer_new(smurf_trainer **out, const smurf_settings *settin
                        dev->types, train->types);
     if (!status) status = same_names(train, dev, err);
     if (!status) status = make_frame(&frame, settings, train, dev, err);
-    return status ? status : smurf_trainer_build(out, frame, train, dev, err);
+    if (!status) status = smurf_trainer_build(out, frame, train, dev, err);
+    if (!status) status = smurf_trainer_agree(*out, err);
+    if (!status) return SMURF_OK;
+    smurf_trainer_free(*out);
+    *out = NULL;
+    return status;
 }
 
 void smurf_trainer_free(smurf_trainer *t)

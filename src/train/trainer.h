@@ -41,4 +41,7 @@ struct smurf_trainer {
 smurf_status smurf_trainer_build(smurf_trainer **out, smurf_model *frame, const smurf_data *train,
                                  const smurf_data *dev, smurf_error *err);
 
+/* Fails in all processes of a group unless they are at the same point of the same run. */
+smurf_status smurf_trainer_agree(const smurf_trainer *t, smurf_error *err);
+
 #endif
