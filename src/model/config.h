@@ -50,6 +50,7 @@ struct smurf_settings {
     uint64_t seed;
     int threads; /* 0: all cores. Does not affect results. */
     int tail;    /* 1: dev bounds what laws claim beyond the longest train gap */
+    int counts;  /* 1: the encoder and the types also see decayed counts of the events */
 };
 
 /* The settings of a small general model. */

@@ -2,13 +2,15 @@
  * smurf_class.h - SMURF: a Transformer (encoder.h), and heads that turn its vectors into laws of gaps and types
  * (head.h).
  *
- * The 3 width coefficients of one event: a, b of the gap head (width each), a, b of the type head (width/2 each).
+ * The coefficients of one event: a, b of the gap head (width each), a, b of the type head (width/2 each), and, with
+ * counts, those of repeat.h.
  * Trained with an objective (objective.h) and the cross-entropy of the type.
  */
 #ifndef SMURF_MODEL_SMURF_CLASS_H
 #define SMURF_MODEL_SMURF_CLASS_H
 
 #include "model/model_class.h"
+#include "model/repeat.h"
 
 /* Short names; see op.h. */
 #define smurf_loss_memory OP(smurf_loss_memory)
@@ -18,6 +20,7 @@
 struct smurf_offsets {
     struct encoder_params encoder;
     struct head_params head;
+    struct repeat_params repeat;
 };
 _Static_assert(sizeof(struct smurf_offsets) <= MODEL_OWN, "the offsets have room in a model");
 
@@ -26,11 +29,16 @@ static inline const struct smurf_offsets *smurf_offsets(const struct model *mode
     return (const void *)model->own;
 }
 
-/* Locates the coefficients of one event; for functions of head.h, with n = 1. */
+/* Locates the coefficients of one event; for functions of head.h, with n = 1. Those of repeat.h follow. */
 static inline struct head_coefficients smurf_coefficients(const struct model *model, real *c)
 {
     size_t d = model->shape.width;
     return (struct head_coefficients){c, c + d, c + 2 * d, c + 2 * d + d / 2};
+}
+
+static inline real *smurf_repeat_at(const struct model *model, real *c)
+{
+    return c + 3 * model->shape.width;
 }
 
 /* See struct model_class. */
