@@ -27,6 +27,7 @@ static const struct {
     {"dropout", {"0", "0.95"}},
     {"settle", {"0", "0.25"}},
     {"gap-feature", {"off", "on"}},
+    {"counts", {"off", "on"}},
     {"clock", {"since-first", "raw"}},
     {"context", {"0", "128"}},
     {"window", {"0", "200"}},
@@ -187,6 +188,10 @@ static void test_check(void **state)
     check_says(&c, "width is 7: give an even number");
     c = small_config("objective=mle head=score");
     check_says(&c, "objective mle needs an intensity: omit head=score");
+    c = small_config("model=nhp scale=mean gap-feature=off counts=on");
+    check_says(&c, "model nhp cannot see counts: omit counts on");
+    c = small_config("model=thp scale=mean counts=on");
+    check_says(&c, NULL);
     c = small_config("objective=dsm noise=multiplicative scale=log");
     check_says(&c, "multiplicative noise needs gaps above 0: use scale none or mean (log time has additive noise)");
     c = small_config("objective=dsm noise=multiplicative scale=mean");
@@ -264,8 +269,8 @@ static void test_published_presets(void **state)
         assert_int_equal(c.relu, !program);
         assert_int_equal(c.stop_gradient, program);
         assert_string_equal(c.objective, "dsm");
-        assert_true(c.points == 100 && c.dropout == 0.1 && c.raw_clock && !c.gap_feature && !c.score &&
-                    !c.multiplicative);
+        assert_true(c.points == 100 && c.dropout == 0.1 && c.raw_clock && !c.gap_feature && !c.counts &&
+                    !c.score && !c.multiplicative);
         assert_true(c.schedule == 1 && c.cosine_epochs == 64 && !c.warmup && c.clip == 0 && c.average == 0 &&
                     !c.patience);
         assert_true(c.dither == 0 && c.seed == 77 && c.threads == 3);
@@ -495,6 +500,8 @@ static void same_model(const smurf_model *a, const smurf_model *b)
     same_scale(smurf_model_scale(a), smurf_model_scale(b));
     same_scale(&a->view.feature, &b->view.feature);
     assert_true(a->view.clock_unit == b->view.clock_unit && a->view.raw_clock == b->view.raw_clock);
+    assert_true(a->view.count_low == b->view.count_low && a->view.count_high == b->view.count_high);
+    assert_memory_equal(a->model.shape.count_rate, b->model.shape.count_rate, sizeof a->model.shape.count_rate);
     assert_true(a->low == b->low && a->high == b->high && a->fingerprint == b->fingerprint && a->epoch == b->epoch);
     assert_memory_equal(&a->dev_loss, &b->dev_loss, sizeof a->dev_loss);
     assert_string_equal(a->unit, b->unit);
@@ -515,7 +522,7 @@ static void test_save_and_load(void **state)
     smurf_data *named = read_text(words), *numbers = simulate("hawkes", 2, 5, 6, 1);
     static const char *const settings[] = {"objective=mle",
                                            "objective=dsm head=score scale=mean sigma=0.1,0.7 gap-feature=off",
-                                           "objective=wsm scale=none clock=raw layers=24"};
+                                           "objective=wsm scale=none clock=raw layers=24 counts=on"};
     for (int i = 0; i < 6; i++) {
         smurf_model *a = trained(settings[i / 2], i % 2 ? named : numbers);
         a->config.seed = UINT64_MAX - 5;
@@ -652,9 +659,12 @@ static void test_load_believes_nothing(void **state)
         {"\"tick\":", "\"tail\":{\"from\":1,\"share\":0.1},\"tick\":", "no valid 'tail'"},
         {"\"marginal\":[", "\"marginal\":[-1,", "no valid 'marginal'"},
         {"\"epoch\":1", "\"epoch\":-1", "no valid 'epoch'"},
+        {"\"counts\":[", "\"counts\":[0,", "no valid 'counts'"},
+        {"\"counts\":[", "\"counts\":[1e300,", "no valid 'counts'"},
+        {"\"counts\":[", "\"x\":[", "no valid 'counts'"},
     };
     smurf_data *data = read_text(words);
-    smurf_model *model = trained("", data);
+    smurf_model *model = trained("counts=on", data);
     struct tensor_file file;
     smurf_error err;
     save(model, "again.safetensors");

@@ -29,10 +29,12 @@ static inline size_t repeat_coefficients(const struct encoder_shape *shape)
 {
     return shape->counts ? counts_slots(shape->types) * (counts_have_all(shape->types) ? 1 : 2) : 0;
 }
-/* The type in a slot, from the coefficients. */
+/* The type in a slot, from the coefficients. They may come from a damaged file, but the type exists. */
 static inline size_t repeat_type(const struct encoder_shape *shape, const real *c, size_t slot)
 {
-    return counts_have_all(shape->types) ? slot : (size_t)c[counts_slots(shape->types) + slot];
+    if (counts_have_all(shape->types)) return slot;
+    real type = c[counts_slots(shape->types) + slot];
+    return type > 0 && type < (real)shape->types ? (size_t)type : 0;
 }
 
 /* out (repeat_coefficients) of row i. */
