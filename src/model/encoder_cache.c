@@ -321,7 +321,7 @@ void smurf_encoder_cache_repeats(const struct encoder_cache *cache, const float 
     struct count_rows rows = smurf_encoder_counts_f32(s, cache->row + 1, cache->work);
     float v[COUNT_SCALES];
     smurf_linear_row_f32(s->width, COUNT_SCALES, h, cache->slab + at->v, cache->slab + at->v_bias, v);
-    smurf_repeat_sums_f32(&rows, cache->row, v, out);
+    smurf_repeat_terms_f32(&rows, cache->row, v, out);
 }
 
 /* ---- As bytes -------------------------------------------------------------------------------- */

@@ -2,18 +2,18 @@
 /* repeat.c - see repeat.h. */
 #include "model/repeat.h"
 
-/* Of one slot. */
-static real sum_of(const real *v, const real *s)
+/* What is added for a slot. */
+static real term_of(const real *v, const real *s)
 {
     real sum = 0;
     for (size_t m = 0; m < COUNT_SCALES; m++) sum += v[m] * s[m];
-    return sum;
+    return sum / COUNT_SCALES;
 }
 
-void repeat_sums(const struct count_rows *rows, size_t i, const real *v, real *out)
+void repeat_terms(const struct count_rows *rows, size_t i, const real *v, real *out)
 {
     const real *s = counts_slot(rows, i);
-    for (size_t k = 0; k < rows->slots; k++) out[k] = sum_of(v, s + k * COUNT_SCALES);
+    for (size_t k = 0; k < rows->slots; k++) out[k] = term_of(v, s + k * COUNT_SCALES);
     for (size_t k = 0; rows->type && k < rows->slots; k++) out[rows->slots + k] = (real)counts_type(rows, i, k);
 }
 
@@ -21,8 +21,8 @@ void repeat_add(const struct count_rows *rows, size_t i, const real *v, size_t n
 {
     const real *s = counts_slot(rows, i);
     for (size_t k = 0; k < rows->slots; k++) {
-        real sum = sum_of(v, s + k * COUNT_SCALES), *row = logits + counts_type(rows, i, k) * n;
-        for (size_t j = 0; j < n; j++) row[j] += sum;
+        real term = term_of(v, s + k * COUNT_SCALES), *row = logits + counts_type(rows, i, k) * n;
+        for (size_t j = 0; j < n; j++) row[j] += term;
     }
 }
 
@@ -34,6 +34,6 @@ void repeat_back(const struct count_rows *rows, size_t i, size_t n, const real *
         const real *row = g + counts_type(rows, i, k) * n;
         real sum = 0;
         for (size_t j = 0; j < n; j++) sum += row[j];
-        for (size_t m = 0; m < COUNT_SCALES; m++) dv[m] += sum * s[k * COUNT_SCALES + m];
+        for (size_t m = 0; m < COUNT_SCALES; m++) dv[m] += sum * s[k * COUNT_SCALES + m] / COUNT_SCALES;
     }
 }

@@ -1,9 +1,9 @@
 /*
  * repeat.h - types that repeat: what occurred lately has a larger probability, by weights shared by all types.
  *
- *     logit_k += sum_m v_m ln(1 + S_{m,k}),  v = V h + v0                 S: the counts of counts.h
+ *     logit_k += mean_m v_m ln(1 + S_{m,k}),  v = V h + v0                S: the counts of counts.h
  *
- * S is that after the last event: the sum does not depend on the gap. Only types in the slots of the counts have one.
+ * S is that after the last event: what is added does not depend on the gap. Only types in the slots of the counts have one.
  * So a model of thousands of types can name one that was just there without having learned anything about it.
  */
 #ifndef SMURF_MODEL_REPEAT_H
@@ -12,7 +12,7 @@
 #include "model/encoder.h"
 
 /* Short names; see op.h. */
-#define repeat_sums OP(repeat_sums)
+#define repeat_terms OP(repeat_terms)
 #define repeat_add  OP(repeat_add)
 #define repeat_back OP(repeat_back)
 
@@ -24,7 +24,7 @@ struct repeat_params {
 /* Adds the entries to a table, if the shape has counts. */
 void smurf_repeat_params(const struct encoder_shape *shape, struct params *params, struct repeat_params *out);
 
-/* Coefficients of one event: the sums of the slots, and their types unless each has a slot of its own. */
+/* Coefficients of one event: what is added for the slots, and their types unless each has a slot of its own. */
 static inline size_t repeat_coefficients(const struct encoder_shape *shape)
 {
     return shape->counts ? counts_slots(shape->types) * (counts_have_all(shape->types) ? 1 : 2) : 0;
@@ -38,8 +38,8 @@ static inline size_t repeat_type(const struct encoder_shape *shape, const real *
 }
 
 /* out (repeat_coefficients) of row i. */
-void repeat_sums(const struct count_rows *rows, size_t i, const real *v, real *out);
-/* Adds the sums of row i to the logits (types x n). */
+void repeat_terms(const struct count_rows *rows, size_t i, const real *v, real *out);
+/* Adds those of row i to the logits (types x n). */
 void repeat_add(const struct count_rows *rows, size_t i, const real *v, size_t n, real *logits);
 /* dv (COUNT_SCALES), overwritten, from the gradient g of the logits (types x n). */
 void repeat_back(const struct count_rows *rows, size_t i, size_t n, const real *g, real *dv);

@@ -38,7 +38,7 @@ static void repeats(const struct model *m, const real *slab, const real *h, cons
     const struct repeat_params *at = &smurf_offsets(m)->repeat;
     real v[COUNT_SCALES];
     linear_forward(1, m->shape.width, COUNT_SCALES, h + i * m->shape.width, slab + at->v, slab + at->v_bias, v);
-    repeat_sums(rows, i, v, out);
+    repeat_terms(rows, i, v, out);
 }
 
 static void encode(const struct op_run *run, const struct model *m, const real *slab, const struct encoder_input *input,
