@@ -1,9 +1,10 @@
 /*
  * repeat.h - types that repeat: what occurred lately has a larger probability, by weights shared by all types.
  *
- *     logit_k += mean_m v_m ln(1 + S_{m,k}),  v = V h + v0                S: the counts of counts.h
+ *     logit_k += ln K mean_m v_m ln(1 + S_{m,k}),  v = V h + v0             S: the counts of counts.h, K: types
  *
- * S is that after the last event: what is added does not depend on the gap. Only types in the slots of the counts have one.
+ * S is that after the last event: what is added does not depend on the gap. ln K is what sets one type apart from K
+ * others, so v is of the same size for any number of types. Only types in the slots of the counts have one.
  * So a model of thousands of types can name one that was just there without having learned anything about it.
  */
 #ifndef SMURF_MODEL_REPEAT_H

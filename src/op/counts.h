@@ -48,7 +48,7 @@ struct counts {
 
 /* What is seen of n events. */
 struct count_rows {
-    size_t inputs, slots;
+    size_t types, inputs, slots;
     real *input; /* (n x inputs) */
     /* Unless every type has its slot, in which case slots follow the first COUNT_SCALES inputs: */
     real *slot;     /* (n x slots x COUNT_SCALES); 0 in unused slots */
@@ -57,7 +57,7 @@ struct count_rows {
 
 static inline struct count_rows counts_take(struct workspace *w, size_t types, size_t n)
 {
-    struct count_rows r = {.inputs = counts_inputs(types), .slots = counts_slots(types)};
+    struct count_rows r = {.types = types, .inputs = counts_inputs(types), .slots = counts_slots(types)};
     r.input = op_take(w, n * r.inputs);
     if (counts_have_all(types)) return r;
     r.slot = op_take(w, n * r.slots * COUNT_SCALES);
