@@ -189,7 +189,7 @@ static void test_check(void **state)
     c = small_config("objective=mle head=score");
     check_says(&c, "objective mle needs an intensity: omit head=score");
     c = small_config("model=nhp scale=mean gap-feature=off counts=on");
-    check_says(&c, "model nhp cannot see counts: omit counts on");
+    check_says(&c, "model nhp cannot see counts: set counts off, as in preset nhp");
     c = small_config("model=thp scale=mean counts=on");
     check_says(&c, NULL);
     c = small_config("objective=dsm noise=multiplicative scale=log");
@@ -306,7 +306,7 @@ static smurf_settings chosen(const smurf_data *data)
     if (smurf_settings_preset(&c, "default", data, &err)) fail_msg("%s", err.message);
     check_says(&c, NULL);
     assert_string_equal(c.objective, "mle");
-    assert_true(c.scale == SMURF_SCALE_LOG && c.gap_feature && !c.raw_clock && c.head_width == 16);
+    assert_true(c.scale == SMURF_SCALE_LOG && c.gap_feature && c.counts && !c.raw_clock && c.head_width == 16);
     assert_true(c.heads * c.head_width == c.width && c.inner == 4 * c.width && c.warmup == 100);
     return c;
 }

@@ -298,7 +298,7 @@ class Refusals(TrainCase):
             (["--objective", "mle", "--head", "score"], "mle needs an intensity"),
             (["--objective", "dsm", "--noise", "multiplicative"], "multiplicative noise needs"),
             (["--preset", "paper-taxi"], "unknown preset 'paper-taxi'"),
-            (["--preset", "nhp", "--counts", "on"], "model nhp cannot see counts: omit counts on"),
+            (["--preset", "nhp", "--counts", "on"], "model nhp cannot see counts: set counts off, as in preset nhp"),
             (["--preset", "thp", "--objective", "dsm"], "model thp has its own loss: omit objective dsm"),
             (["--colour", "red"], "colour"),
             (["-o", "-"], "standard output"),
