@@ -296,7 +296,7 @@ static void test_rewind_bounded(void **state)
 
 /* ---- Bounded histories ----------------------------------------------------------------------- */
 
-/* Keys of a single layer depend on their own event only: the window is the encoder on its events. Not so with counts. */
+/* Without counts, keys of a single layer depend on their own event only: the window is the encoder on its events. */
 static void test_window_of_one_layer(void **state)
 {
     (void)state;

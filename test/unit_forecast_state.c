@@ -269,8 +269,7 @@ static void damage_is_refused(void **state)
 {
     (void)state;
     static const char *const kinds[] = {"objective=mle width=4 head-width=1 heads=1 context=8",
-                                        "model=nhp scale=mean gap-feature=off width=4",
-                                        "objective=mle width=4 heads=1",
+                                        "model=nhp scale=mean gap-feature=off width=4", "objective=mle width=4 heads=1",
                                         "objective=mle width=4 heads=1 counts=on"};
     smurf_data *few = simulate("hawkes", TYPES, 4, EVENTS, 4), *many = simulate("poisson", TYPES_MOST, 4, EVENTS, 4);
     for (size_t kind = 0; kind < 4; kind++) {

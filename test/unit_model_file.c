@@ -269,8 +269,8 @@ static void test_published_presets(void **state)
         assert_int_equal(c.relu, !program);
         assert_int_equal(c.stop_gradient, program);
         assert_string_equal(c.objective, "dsm");
-        assert_true(c.points == 100 && c.dropout == 0.1 && c.raw_clock && !c.gap_feature && !c.counts &&
-                    !c.score && !c.multiplicative);
+        assert_true(c.points == 100 && c.dropout == 0.1 && c.raw_clock && !c.gap_feature && !c.counts && !c.score &&
+                    !c.multiplicative);
         assert_true(c.schedule == 1 && c.cosine_epochs == 64 && !c.warmup && c.clip == 0 && c.average == 0 &&
                     !c.patience);
         assert_true(c.dither == 0 && c.seed == 77 && c.threads == 3);

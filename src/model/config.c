@@ -337,8 +337,8 @@ static smurf_status check_model(const smurf_settings *c, smurf_error *err)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "model %s has its own loss: omit objective %s", c->model,
                           c->objective);
     if (c->counts && !model->counts)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "model %s cannot see counts: set counts off, as in preset %s", c->model,
-                          c->model);
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "model %s cannot see counts: set counts off, as in preset %s",
+                          c->model, c->model);
     if (objective->intensity && c->score)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "objective %s needs an intensity: omit head=score", c->objective);
     return objective->check ? objective->check(c, err) : SMURF_OK;

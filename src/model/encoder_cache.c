@@ -29,7 +29,7 @@ struct work {
     float *f;                   /* (n x inner) */
     float *gap_h;               /* (n x GAP_UNITS) */
     struct count_rows counts;
-    size_t taken;               /* total, in floats */
+    size_t taken; /* total, in floats */
 };
 
 /* Lays out the memory; with base NULL it only counts. */

@@ -25,10 +25,10 @@ struct model {
 
 /* How the model sees events; fitted on train. */
 struct view {
-    smurf_scale scale;   /* of the law's axis */
-    smurf_scale feature; /* a log scale, for the gap feature */
-    bool raw_clock;      /* the encoder sees the user's time, not time since the sequence's first event */
-    double clock_unit;   /* divisor of the encoder's time */
+    smurf_scale scale;            /* of the law's axis */
+    smurf_scale feature;          /* a log scale, for the gap feature */
+    bool raw_clock;               /* the encoder sees the user's time, not time since the sequence's first event */
+    double clock_unit;            /* divisor of the encoder's time */
     double count_low, count_high; /* shortest and longest scale of the counts; 0: there are none */
 };
 

@@ -160,8 +160,7 @@ json_t *smurf_model_to_json(const smurf_model *m)
         (json_int_t)m->epoch, "dev_loss", isfinite(m->dev_loss) ? json_real(m->dev_loss) : json_null());
     bool done = json && smurf_model_notes_to_json(&m->notes, json);
     if (done && m->config.counts)
-        done = json_object_set_new(json, "counts",
-                                   json_pack("[f, f]", m->view.count_low, m->view.count_high)) == 0;
+        done = json_object_set_new(json, "counts", json_pack("[f, f]", m->view.count_low, m->view.count_high)) == 0;
     if (done && smurf_model_reading(m))
         done = json_object_set_new(json, "reading", smurf_model_reading_to_json(&m->reading)) == 0;
     return done ? json : give_up(json);

@@ -14,8 +14,8 @@
 
 /* Short names; see op.h. */
 #define repeat_terms OP(repeat_terms)
-#define repeat_add  OP(repeat_add)
-#define repeat_back OP(repeat_back)
+#define repeat_add   OP(repeat_add)
+#define repeat_back  OP(repeat_back)
 
 /* Offsets in the slab. */
 struct repeat_params {

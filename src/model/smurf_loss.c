@@ -43,9 +43,9 @@ struct memory {
     struct head_coefficients c, d; /* coefficients and their gradients */
     real *dh;                      /* (n x width) */
     struct count_rows counts;
-    real *v, *dv; /* (n x COUNT_SCALES): of repeat.h, and the gradient */
-    real *shared;                  /* (chunks x shared size): gradients of w, c, type map */
-    real *scratch;                 /* (threads x scratch size) */
+    real *v, *dv;  /* (n x COUNT_SCALES): of repeat.h, and the gradient */
+    real *shared;  /* (chunks x shared size): gradients of w, c, type map */
+    real *scratch; /* (threads x scratch size) */
     size_t shared_size, scratch_size, points;
 };
 

@@ -1,5 +1,5 @@
 /* Compiled twice, for float and for double: see op/op.h. */
-/* counts.c - see counts.h. Counts of all slots decay at each event, so that they share the COUNT_SCALES exponentials. */
+/* counts.c - see counts.h. All slots decay at each event, so that they share the COUNT_SCALES exponentials. */
 #include "op/counts.h"
 
 #include "base/clones.h"
