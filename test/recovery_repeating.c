@@ -60,7 +60,7 @@ static void authors_repeat(void **state)
     config.threads = 1;
     config.fast = 1;
     smurf_model *model = train_on(train, dev);
-    smurf_evaluation *a, *truth;
+    smurf_evaluation *a = NULL, *truth = NULL;
     if (smurf_evaluate(&a, model, test, train, &config, &err) ||
         smurf_evaluate_process(&truth, process, test, train, &config, &err))
         fail_msg("%s", err.message);

@@ -156,7 +156,7 @@ static void repeats(void **state)
 static smurf_model *trained_on(const char *text)
 {
     smurf_error err;
-    smurf_model *model;
+    smurf_model *model = NULL;
     smurf_epoch epoch;
     smurf_data *data = read_text(text);
     smurf_trainer *t = trainer_of("counts=on epochs=1", 1, data, NULL);
