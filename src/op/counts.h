@@ -43,7 +43,7 @@ struct counts {
     real sum[(1 + COUNT_SLOTS) * COUNT_SCALES]; /* S of all types together, then of each slot */
     uint32_t type[COUNT_SLOTS];                 /* of the first `used` slots */
     uint32_t used;
-    uint32_t unused;
+    uint32_t padding;
 };
 
 /* What is seen of n events. */
