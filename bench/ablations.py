@@ -77,6 +77,8 @@ ABLATIONS = [
     Ablation("scale", "Time scale and gap feature", "Log time or mean time, with and without the preceding gap as an input of the encoder.", ["stackoverflow", "retweet", "financial", "mimic2"],
              lambda data: [Row("log time, gap feature", "default"), Row("log time", "default:gap-feature=off"), Row("mean time, gap feature", "default:scale=mean"),
                            Row("mean time", "default:scale=mean:gap-feature=off")]),
+    Ablation("counts", "Decayed counts", "With and without decayed counts of the events on ten time scales, as an input of the encoder and of the types.",
+             ["stackoverflow", "retweet", "financial", "mimic2"], lambda data: [Row("counts", "default"), Row("no counts", "default:counts=off")]),
     Ablation("calibration", "Recalibration", "The same model with two thirds of dev set aside for calibration: its law as trained, and recalibrated.",
              ["stackoverflow", "retweet", "financial", "mimic2"], lambda data: [Row("", "default")], options=["--recalibrate", "on"]),
 ]

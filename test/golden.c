@@ -230,6 +230,8 @@ static struct encoder_shape shape_of(const struct golden *g)
                                   ACTIVATION_GELU,
                                   false,
                                   false,
+                                  false,
+                                  {0},
                                   false};
 }
 

@@ -26,7 +26,7 @@ enum { SINGLES = 3 };
 static const struct op_run once = {1, 5, 9, 0, NULL};
 static const size_t lengths[] = {5, 1, 7};
 
-static struct encoder_shape shape_of(bool relu, bool gap_feature, bool unknown)
+static struct encoder_shape shape_of(bool relu, bool gap_feature, bool unknown, bool counts)
 {
     return (struct encoder_shape){.types = 3,
                                   .width = 8,
@@ -36,7 +36,9 @@ static struct encoder_shape shape_of(bool relu, bool gap_feature, bool unknown)
                                   .inner = 10,
                                   .activation = relu ? ACTIVATION_RELU : ACTIVATION_GELU,
                                   .gap_feature = gap_feature,
-                                  .unknown = unknown};
+                                  .unknown = unknown,
+                                  .counts = counts,
+                                  .count_rate = MODEL_CASE_RATES};
 }
 
 static double value(void *context)
@@ -74,8 +76,8 @@ static void test_gradient(void **state)
 {
     struct model_class own = *(const struct model_class *)*state;
     if (own.loss == OP(model_nce).loss) own.loss = nce_contrast;
-    for (unsigned k = 0; k < 8; k++) {
-        struct encoder_shape shape = shape_of(k & 1, k & 2, k & 4);
+    for (unsigned k = 0; k < (own.counts ? 16 : 8); k++) {
+        struct encoder_shape shape = shape_of(k & 1, k & 2, k & 4, k & 8);
         struct model_case c;
         struct random random;
         smurf_random_init(&random, 4, 4);
@@ -130,7 +132,7 @@ static void test_noise(void **state)
 {
     (void)state;
     for (unsigned k = 0; k < 4; k++) {
-        struct encoder_shape shape = shape_of(k & 1, k & 2, false);
+        struct encoder_shape shape = shape_of(k & 1, k & 2, false, false);
         struct model_case nce, thp;
         size_t compared = 0;
         class_case_init(&nce, &OP(model_nce), &shape, lengths, 3, 3);
@@ -157,7 +159,7 @@ static void test_noise(void **state)
 static void test_says(void **state)
 {
     (void)state;
-    struct encoder_shape shape = shape_of(false, true, false);
+    struct encoder_shape shape = shape_of(false, true, false, false);
     struct model_class contrast = OP(model_nce);
     struct model_case nce, thp;
     contrast.loss = nce_contrast;

@@ -113,14 +113,16 @@ static const size_t lengths[] = {5, 1, 7}, long_ones[] = {150, 1, 170};
 
 struct options {
     enum activation activation;
-    bool gap_feature, type_at_truth, many; /* types, and events too */
-    bool ending;
+    bool gap_feature, type_at_truth, ending;
     double dropout;
+    bool counts;
+    size_t types; /* 0: few; many need more events too */
 };
 
 static void subject_init(struct subject *s, const char *objective, enum parametrisation param, const struct options *o)
 {
-    struct encoder_shape shape = {.types = o->many ? TYPES_MANY + 3 : 3,
+    bool many = o->types >= COUNT_SLOTS;
+    struct encoder_shape shape = {.types = o->types ? o->types : 3,
                                   .width = 8,
                                   .heads = 2,
                                   .head_width = 3,
@@ -128,11 +130,13 @@ static void subject_init(struct subject *s, const char *objective, enum parametr
                                   .inner = 10,
                                   .activation = o->activation,
                                   .gap_feature = o->gap_feature,
-                                  .ending = o->ending};
+                                  .ending = o->ending,
+                                  .counts = o->counts,
+                                  .count_rate = MODEL_CASE_RATES};
     *s = (struct subject){.objective = objective_named(objective),
                           .run = {.threads = 1, .seed = 5, .step = 9, .dropout = o->dropout}};
     assert_non_null(s->objective);
-    model_case_init(&s->c, &shape, param, o->many ? long_ones : lengths, 3, 3);
+    model_case_init(&s->c, &shape, param, many ? long_ones : lengths, 3, 3);
     s->c.objective = objective;
     s->c.config.type_at_truth = o->type_at_truth;
     s->c.config.likelihood = s->c.config.objective;
@@ -169,7 +173,8 @@ static void for_options(void (*check)(const struct options *))
         struct options o = {.activation = k & 1 ? ACTIVATION_RELU : ACTIVATION_GELU,
                             .gap_feature = k & 2,
                             .type_at_truth = k & 4,
-                            .dropout = k & 8 ? 0.2 : 0};
+                            .dropout = k & 8 ? 0.2 : 0,
+                            .counts = (k & 1) == (k >> 2 & 1)};
         check(&o);
     }
 }
@@ -313,14 +318,29 @@ static void test_mixture(void **state)
 static void test_many_types(void **state)
 {
     (void)state;
-    const struct options o = {.activation = ACTIVATION_GELU, .type_at_truth = true, .many = true};
     const char *const names[] = {"mle", "dsm"};
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 4; k++) {
+        const struct options o = {
+            .activation = ACTIVATION_GELU, .type_at_truth = true, .types = TYPES_MANY + 3, .counts = k & 2};
         struct subject s;
-        subject_init(&s, names[k], PARAM_INTENSITY, &o);
+        subject_init(&s, names[k & 1], PARAM_INTENSITY, &o);
         check_subject(&s);
         s.c.config.smoothing = 0;
         memset(s.grad, 0, s.c.model.params.total * sizeof *s.grad);
+        check_subject(&s);
+        subject_release(&s);
+    }
+}
+
+/* More types than have inputs of the encoder, and more than have slots. */
+static void test_counts_of_some_types(void **state)
+{
+    (void)state;
+    const size_t types[] = {COUNT_TYPES, COUNT_TYPES + 1, COUNT_SLOTS + 40};
+    for (int k = 0; k < 3; k++) {
+        const struct options o = {.gap_feature = true, .counts = true, .types = types[k]};
+        struct subject s;
+        subject_init(&s, "dsm", PARAM_INTENSITY, &o);
         check_subject(&s);
         subject_release(&s);
     }
@@ -398,6 +418,7 @@ int main(void)
         cmocka_unit_test(test_mle),
         cmocka_unit_test(test_stop),
         cmocka_unit_test(test_many_types),
+        cmocka_unit_test(test_counts_of_some_types),
         cmocka_unit_test(test_ending),
         cmocka_unit_test(test_ending_alone),
         cmocka_unit_test(test_compensator),

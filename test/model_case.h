@@ -14,6 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Rates of decayed counts, for gaps of about 1. */
+#define MODEL_CASE_RATES                                                                                               \
+    {                                                                                                                  \
+        10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01                                                                   \
+    }
+
 struct model_case {
     struct model model;
     struct loss_config config;

@@ -42,6 +42,8 @@ static const struct process_case process_cases[] = {
      3},
     {"sittings", 1, {{"short", VALUES(1)}, {"long", VALUES(1e6)}, {"share", VALUES(0.05)}}, 3},
     {"sittings", 2, {{"short", VALUES(3)}, {"long", VALUES(0.2)}, {"share", VALUES(0.7)}}, 3},
+    {"repeating", 3, {{"rate", VALUES(2)}, {"weights", VALUES(5, 0, 1)}}, 2},
+    {"repeating", 20, {{"repeat", VALUES(0.9)}, {"last", VALUES(2)}, {"rate", VALUES(0.3)}}, 3},
     {"ending", 2, {{"mean", VALUES(0.5)}, {"never", VALUES(0)}, {"weights", VALUES(1, 3)}}, 3},
     {"hawkes",
      20,

@@ -26,7 +26,9 @@ static void start(struct model_case *c, const struct model_class *class, double 
                                         .layers = 2,
                                         .inner = 40,
                                         .activation = ACTIVATION_GELU,
-                                        .gap_feature = true};
+                                        .gap_feature = true,
+                                        .counts = class->counts,
+                                        .count_rate = MODEL_CASE_RATES};
     class_case_init(c, class, &shape, lengths, SEQUENCES, 8);
     c->dropout = dropout;
 }

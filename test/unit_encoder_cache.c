@@ -18,7 +18,8 @@
 enum { LENGTH = 300 };
 static const double tolerance = 2e-5;
 
-/* The first is the paper's for StackOverflow, smaller in types; then odd heads, narrow, wide and many. */
+#define COUNTS .counts = true, .count_rate = MODEL_CASE_RATES
+/* The first is the paper's for StackOverflow, smaller in types; then odd heads, narrow, wide and many; with counts. */
 static const struct encoder_shape shapes[] = {
     {.types = 7, .width = 64, .heads = 4, .head_width = 16, .layers = 4, .inner = 256, .gap_feature = true},
     {.types = 5, .width = 12, .heads = 3, .head_width = 5, .layers = 2, .inner = 40},
@@ -33,6 +34,8 @@ static const struct encoder_shape shapes[] = {
      .activation = ACTIVATION_RELU,
      .gap_feature = true},
     {.types = 4, .width = 32, .heads = 2, .head_width = 16, .layers = 6, .inner = 64},
+    {.types = 4, .width = 16, .heads = 2, .head_width = 8, .layers = 2, .inner = 32, COUNTS},
+    {.types = 90, .width = 16, .heads = 2, .head_width = 8, .layers = 2, .inner = 32, .gap_feature = true, COUNTS},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
@@ -240,29 +243,33 @@ static void test_rewind(void **state)
 {
     (void)state;
     enum { AT = 61, END = 130 };
-    struct setting t, other;
-    start(&t, &shapes[0], LENGTH);
-    branch(&other, &shapes[0], AT);
-    size_t d = shapes[0].width;
-    float *h = batched(&t, 0, END), *g = batched(&other, 0, END);
     const size_t histories[] = {0, END}; /* a bound that is not reached is none */
-    for (int k = 0; k < 2; k++) {
-        struct encoder_cache cache = cache_of(&t, histories[k]);
+    const size_t shape[] = {0, SHAPES - 2, SHAPES - 1};
+    for (int k = 0; k < 6; k++) {
+        struct setting t, other;
+        start(&t, &shapes[shape[k / 2]], LENGTH);
+        branch(&other, &shapes[shape[k / 2]], AT);
+        size_t d = shapes[shape[k / 2]].width;
+        float *h = batched(&t, 0, END), *g = batched(&other, 0, END);
+        struct encoder_cache cache = cache_of(&t, histories[k % 2]), from = cache_of(&t, histories[k % 2]);
         fill(&cache, &t, 0, AT);
+        fill(&from, &t, 0, AT);
         for (int round = 0; round < 4; round++) {
             const struct setting *now = round % 2 ? &other : &t;
             for (size_t i = AT; i < END; i++)
                 compare("rewind", i, d, append(&cache, now, i), (round % 2 ? g : h) + i * d);
-            assert_false(smurf_encoder_cache_rewind(&cache, END + 1));
-            assert_true(smurf_encoder_cache_rewind(&cache, AT));
+            assert_true(smurf_encoder_cache_rewind(&cache, &from));
             assert_int_equal(smurf_encoder_cache_seen(&cache), AT);
         }
-        assert_true(smurf_encoder_cache_rewind(&cache, 0));
+        fill(&from, &t, 0, AT + 1);
+        assert_false(smurf_encoder_cache_rewind(&cache, &from));
+        smurf_encoder_cache_clear(&from);
+        assert_true(smurf_encoder_cache_rewind(&cache, &from));
         compare("from the start", 0, d, append(&cache, &t, 0), h);
-        smurf_encoder_cache_release(&cache);
+        smurf_encoder_cache_release(&cache), smurf_encoder_cache_release(&from);
+        free(h), free(g);
+        stop(&t), stop(&other);
     }
-    free(h), free(g);
-    stop(&t), stop(&other);
 }
 
 /* Once events were forgotten there is no way back. */
@@ -271,21 +278,25 @@ static void test_rewind_bounded(void **state)
     (void)state;
     struct setting t;
     start(&t, &shapes[1], LENGTH);
-    struct encoder_cache cache = cache_of(&t, 40);
+    struct encoder_cache cache = cache_of(&t, 40), from = cache_of(&t, 40);
     fill(&cache, &t, 0, 40);
-    assert_true(smurf_encoder_cache_rewind(&cache, 39));
+    fill(&from, &t, 0, 39);
+    assert_true(smurf_encoder_cache_rewind(&cache, &from));
     append(&cache, &t, 39), append(&cache, &t, 40);
-    assert_true(smurf_encoder_cache_rewind(&cache, 41));
-    assert_false(smurf_encoder_cache_rewind(&cache, 40));
-    assert_false(smurf_encoder_cache_rewind(&cache, 1));
+    append(&from, &t, 39);
+    assert_false(smurf_encoder_cache_rewind(&cache, &from));
+    append(&from, &t, 40);
+    assert_true(smurf_encoder_cache_rewind(&cache, &from));
+    fill(&from, &t, 0, 1);
+    assert_false(smurf_encoder_cache_rewind(&cache, &from));
     assert_int_equal(smurf_encoder_cache_seen(&cache), 41);
-    smurf_encoder_cache_release(&cache);
+    smurf_encoder_cache_release(&cache), smurf_encoder_cache_release(&from);
     stop(&t);
 }
 
 /* ---- Bounded histories ----------------------------------------------------------------------- */
 
-/* Keys of a single layer depend on their own event only: the window is the encoder on its events. */
+/* Without counts, keys of a single layer depend on their own event only: the window is the encoder on its events. */
 static void test_window_of_one_layer(void **state)
 {
     (void)state;
@@ -295,6 +306,7 @@ static void test_window_of_one_layer(void **state)
             struct encoder_shape shape = shapes[s];
             struct setting t;
             shape.layers = 1;
+            shape.counts = false;
             start(&t, &shape, LENGTH);
             size_t history = histories[k], d = shape.width;
             struct encoder_cache cache = cache_of(&t, history);

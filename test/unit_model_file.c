@@ -27,6 +27,7 @@ static const struct {
     {"dropout", {"0", "0.95"}},
     {"settle", {"0", "0.25"}},
     {"gap-feature", {"off", "on"}},
+    {"counts", {"off", "on"}},
     {"clock", {"since-first", "raw"}},
     {"context", {"0", "128"}},
     {"window", {"0", "200"}},
@@ -190,6 +191,10 @@ static void test_check(void **state)
     check_says(&c, "width is 7: give an even number");
     c = small_config("objective=mle head=score");
     check_says(&c, "objective mle needs an intensity: omit head=score");
+    c = small_config("model=nhp scale=mean gap-feature=off counts=on");
+    check_says(&c, "model nhp cannot see counts: set counts off, as in preset nhp");
+    c = small_config("model=thp scale=mean counts=on");
+    check_says(&c, NULL);
     c = small_config("objective=dsm noise=multiplicative scale=log");
     check_says(&c, "multiplicative noise needs gaps above 0: use scale none or mean (log time has additive noise)");
     c = small_config("objective=dsm noise=multiplicative scale=mean");
@@ -267,7 +272,7 @@ static void test_published_presets(void **state)
         assert_int_equal(c.relu, !program);
         assert_int_equal(c.stop_gradient, program);
         assert_string_equal(c.objective, "dsm");
-        assert_true(c.points == 100 && c.dropout == 0.1 && c.raw_clock && !c.gap_feature && !c.score &&
+        assert_true(c.points == 100 && c.dropout == 0.1 && c.raw_clock && !c.gap_feature && !c.counts && !c.score &&
                     !c.multiplicative);
         assert_true(c.schedule == 1 && c.cosine_epochs == 64 && !c.warmup && c.clip == 0 && c.average == 0 &&
                     !c.patience);
@@ -304,7 +309,7 @@ static smurf_settings chosen(const smurf_data *data)
     if (smurf_settings_preset(&c, "default", data, &err)) fail_msg("%s", err.message);
     check_says(&c, NULL);
     assert_string_equal(c.objective, "mle");
-    assert_true(c.scale == SMURF_SCALE_LOG && c.gap_feature && !c.raw_clock && c.head_width == 16);
+    assert_true(c.scale == SMURF_SCALE_LOG && c.gap_feature && c.counts && !c.raw_clock && c.head_width == 16);
     assert_true(c.heads * c.head_width == c.width && c.inner == 4 * c.width && c.warmup == 100);
     return c;
 }
@@ -498,6 +503,8 @@ static void same_model(const smurf_model *a, const smurf_model *b)
     same_scale(smurf_model_scale(a), smurf_model_scale(b));
     same_scale(&a->view.feature, &b->view.feature);
     assert_true(a->view.clock_unit == b->view.clock_unit && a->view.raw_clock == b->view.raw_clock);
+    assert_true(a->view.count_low == b->view.count_low && a->view.count_high == b->view.count_high);
+    assert_memory_equal(a->model.shape.count_rate, b->model.shape.count_rate, sizeof a->model.shape.count_rate);
     assert_true(a->low == b->low && a->high == b->high && a->fingerprint == b->fingerprint && a->epoch == b->epoch);
     assert_memory_equal(&a->dev_loss, &b->dev_loss, sizeof a->dev_loss);
     assert_string_equal(a->unit, b->unit);
@@ -518,7 +525,7 @@ static void test_save_and_load(void **state)
     smurf_data *named = read_text(words), *numbers = simulate("hawkes", 2, 5, 6, 1);
     static const char *const settings[] = {"objective=mle",
                                            "objective=dsm head=score scale=mean sigma=0.1,0.7 gap-feature=off",
-                                           "objective=wsm scale=none clock=raw layers=24"};
+                                           "objective=wsm scale=none clock=raw layers=24 counts=on"};
     for (int i = 0; i < 6; i++) {
         smurf_model *a = trained(settings[i / 2], i % 2 ? named : numbers);
         a->config.seed = UINT64_MAX - 5;
@@ -658,9 +665,12 @@ static void test_load_believes_nothing(void **state)
         {"\"tick\":", "\"adaptive\":{\"gamma\":0.1},\"tick\":", "no valid 'adaptive'"},
         {"\"marginal\":[", "\"marginal\":[-1,", "no valid 'marginal'"},
         {"\"epoch\":1", "\"epoch\":-1", "no valid 'epoch'"},
+        {"\"counts\":[", "\"counts\":[0,", "no valid 'counts'"},
+        {"\"counts\":[", "\"counts\":[1e300,", "no valid 'counts'"},
+        {"\"counts\":[", "\"x\":[", "no valid 'counts'"},
     };
     smurf_data *data = read_text(words);
-    smurf_model *model = trained("", data);
+    smurf_model *model = trained("counts=on", data);
     struct tensor_file file;
     smurf_error err;
     save(model, "again.safetensors");

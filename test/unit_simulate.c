@@ -553,7 +553,7 @@ static void help_is_complete(void **state)
         smurf_data_free(simulate(process, 1, 100, 1));
         smurf_process_free(process);
     }
-    assert_int_equal(processes, 10);
+    assert_int_equal(processes, 11);
     assert_null(smurf_process_about(processes));
     assert_null(smurf_process_parameter_name(processes, 0));
     assert_null(smurf_process_parameter_name(0, 1000));

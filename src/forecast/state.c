@@ -41,6 +41,7 @@ static uint64_t model_hash(const smurf_model *m)
     const smurf_scale *scale = &m->view.scale, *feature = &m->view.feature;
     const double number[] = {scale->mean, scale->mu, scale->sd,          feature->mean, feature->mu,
                              feature->sd, m->low,    m->view.clock_unit, m->high};
+    const double counts[] = {m->view.count_low, m->view.count_high};
     uint64_t h = smurf_hash(HASH_START, m->types);
     for (size_t i = 0; smurf_setting_name(i); i++) {
         char text[512] = "";
@@ -49,6 +50,7 @@ static uint64_t model_hash(const smurf_model *m)
         h = smurf_hash_bytes(h, text, strlen(text));
     }
     h = smurf_hash_bytes(h, number, sizeof number);
+    h = smurf_hash_bytes(h, counts, m->config.counts ? sizeof counts : 0);
     h = smurf_hash_bytes(h, notes->marginal, notes->has_marginal ? sizeof notes->marginal : 0);
     h = smurf_hash_bytes(h, &notes->tail, sizeof notes->tail);
     h = smurf_hash_bytes(h, notes->map.level, notes->calibration.recalibrated ? sizeof notes->map.level : 0);

@@ -48,6 +48,7 @@ static const struct setting table[] = {
     {"dropout", SETTING_NUMBER, AT(dropout), 0, 0.95, NULL, "dropout rate in training"},
     {"settle", SETTING_NUMBER, AT(settle), 0, 1, NULL, "share of the epochs, at the end, run without dropout"},
     {"gap-feature", SETTING_CHOICE, AT(gap_feature), 0, 0, "off on", "let the encoder see the gap before each event: on or off"},
+    {"counts", SETTING_CHOICE, AT(counts), 0, 0, "off on", "let the model see decayed counts of the events on many time scales: on or off"},
     {"clock", SETTING_CHOICE, AT(raw_clock), 0, 0, "since-first raw", "time the encoder sees: since-first or raw"},
     {"context", SETTING_COUNT, AT(context), 0, 1e9, NULL, "minimum events of look-back (long sequences are cut into windows); 0: all"},
     {"window", SETTING_COUNT, AT(window), 0, 1e9, NULL, "events that a window of a model with a context predicts; 0: twice the context"},
@@ -352,6 +353,9 @@ static smurf_status check_model(const smurf_settings *c, smurf_error *err)
     if (!model->objectives && strcmp(c->objective, usual.objective) != 0)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "model %s has its own loss: omit objective %s", c->model,
                           c->objective);
+    if (c->counts && !model->counts)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "model %s cannot see counts: set counts off, as in preset %s",
+                          c->model, c->model);
     if (objective->intensity && c->score)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "objective %s needs an intensity: omit head=score", c->objective);
     if (c->ending && !model->never)

@@ -53,6 +53,7 @@ struct smurf_settings {
     int tail;    /* 1: dev bounds what laws claim beyond the longest train gap */
     int ending;  /* 1: the model has a probability of no further event, learned from known ends of observation */
     double adaptive; /* step of adaptive levels (law/adaptive.h); 0: none, SMURF_AUTO: chosen on dev */
+    int counts;  /* 1: the encoder and the types also see decayed counts of the events */
 };
 
 /* The settings of a small general model. */

@@ -13,6 +13,7 @@
 #include "op/attention.h"
 #include "op/dropout.h"
 #include "op/embed.h"
+#include "op/gemm.h"
 #include "op/linear.h"
 #include "op/norm.h"
 
@@ -33,6 +34,7 @@ struct layer_memory {
 };
 
 struct memory {
+    struct count_rows counts;
     struct layer_memory layer[LAYERS_MOST];
     real *z, *x;                      /* (n x width): temporal encoding; output of the last layer */
     real *gap_h;                      /* (n x GAP_UNITS) */
@@ -49,6 +51,7 @@ static size_t lay_out(struct memory *m, const struct encoder_shape *s, size_t n,
 {
     size_t d = s->width, hw = s->heads * s->head_width;
     struct workspace w = {base, 0};
+    if (s->counts) m->counts = counts_take(&w, s->types, n);
     for (size_t l = 0; l < s->layers; l++) {
         struct layer_memory *a = &m->layer[l];
         if (l > 0 && !backward) {
@@ -100,6 +103,12 @@ size_t encoder_encode_memory(const struct encoder_shape *shape, size_t n, int th
 {
     struct memory m;
     return lay_out(&m, shape, n, threads, false, NULL);
+}
+
+struct count_rows encoder_counts(const struct encoder_shape *shape, size_t n, real *memory)
+{
+    struct workspace w = {memory, 0};
+    return counts_take(&w, shape->types, n);
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
@@ -220,6 +229,18 @@ static void finish_rows(const struct pass *p, size_t layer, size_t i0, size_t n)
 
 /* ---- Forward --------------------------------------------------------------------------------- */
 
+/* Counts the events of each sequence. */
+static void count_events(const struct pass *p, const struct encoder_input *input)
+{
+    const struct encoder_shape *s = p->s;
+#pragma omp parallel for schedule(dynamic) num_threads(p->run->threads)
+    for (size_t q = 0; q < p->rows->sequences; q++) {
+        struct counts counts = {0};
+        for (size_t i = p->rows->offset[q]; i < p->rows->offset[q + 1]; i++)
+            counts_add(&counts, s->count_rate, s->types, input->type[i], input->time[i], &p->m->counts, i);
+    }
+}
+
 static void start_rows(const struct pass *p, const struct encoder_input *input, size_t i0, size_t n)
 {
     size_t d = p->s->width;
@@ -229,6 +250,10 @@ static void start_rows(const struct pass *p, const struct encoder_input *input, 
     if (p->s->gap_feature)
         gap_feature_forward(n, d, GAP_UNITS, (const real *)input->gap + i0, p->slab + p->at->gap_v,
                             p->slab + p->at->gap_c, p->slab + p->at->gap_table, p->m->gap_h + i0 * GAP_UNITS, x);
+    if (p->s->counts) {
+        size_t inputs = p->m->counts.inputs;
+        gemm(0, 1, n, d, inputs, 1, p->m->counts.input + i0 * inputs, inputs, p->slab + p->at->counts, inputs, 1, x, d);
+    }
 }
 
 /* Runs all layers; the first one's input is x, or computed from the events if x is NULL. */
@@ -237,6 +262,7 @@ static const real *all_layers(const struct pass *p, const struct encoder_input *
     const struct encoder_shape *shape = p->s;
     const struct memory *m = p->m;
     size_t chunks = op_chunks(p->n, CHUNK), d = shape->width;
+    if (shape->counts && !x) count_events(p, input);
     for (size_t l = 0; l <= shape->layers; l++) {
         const real *in = l == 0 && x ? x : m->x;
 #pragma omp parallel for schedule(static) num_threads(p->run->threads)
@@ -416,11 +442,18 @@ void encoder_backward(const struct op_run *run, const struct encoder_shape *shap
 {
     const real *dx = layers_backward(run, shape, at, slab, input, memory, dh, grad);
     embed_gradient(input->n, shape->width, input->type, dx, grad + at->embedding);
+    struct memory m;
+    lay_out(&m, shape, input->n, run->threads, true, memory);
     if (shape->gap_feature) {
-        struct memory m;
         real dgap[GAP_UNITS];
-        lay_out(&m, shape, input->n, run->threads, true, memory);
         gap_feature_gradient(input->n, shape->width, GAP_UNITS, input->gap, slab + at->gap_table, m.gap_h, dx,
                              grad + at->gap_v, grad + at->gap_c, grad + at->gap_table, dgap);
+    }
+    if (!shape->counts) return;
+    size_t d = shape->width, blocks = (d + BLOCK - 1) / BLOCK;
+#pragma omp parallel for schedule(static) num_threads(run->threads)
+    for (size_t b = 0; b < blocks; b++) {
+        size_t to = (b + 1) * BLOCK < d ? (b + 1) * BLOCK : d;
+        linear_gradient(input->n, m.counts.inputs, d, m.counts.input, dx, b * BLOCK, to, grad + at->counts, NULL);
     }
 }

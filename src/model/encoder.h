@@ -1,18 +1,20 @@
 /*
  * encoder.h - the Transformer that encodes a history as a vector: h_j depends on events 1..j.
  *
- *     x = embedding(type) [+ gap feature];   for each layer:
+ *     x = embedding(type) [+ gap feature] [+ C counts];   for each layer:
  *         in = x + z(t)
  *         x1 = norm(in + drop(attention(in) Wo^T + bo))
  *         x  = norm(x1 + drop(drop(f(x1 W1^T + b1)) W2^T + b2))
  *
- * z(t) is added to the input of every layer. drop(): dropout at the rate of the run (op.h).
+ * z(t) is added to the input of every layer. drop(): dropout at the rate of the run (op.h). counts: ln(1 + S) of the
+ * decayed counts of counts.h, which begin anew with each sequence.
  */
 #ifndef SMURF_MODEL_ENCODER_H
 #define SMURF_MODEL_ENCODER_H
 
 #include "model/params.h"
 #include "op/activation.h"
+#include "op/counts.h"
 #include "op/op.h"
 
 /* Short names; see op.h. */
@@ -23,6 +25,7 @@
 #define encoder_backward      OP(encoder_backward)
 #define layers_forward        OP(layers_forward)
 #define layers_backward       OP(layers_backward)
+#define encoder_counts        OP(encoder_counts)
 
 enum { GAP_UNITS = 16, LAYERS_MOST = 24 };
 /* Granularity: least rows per chunk, outputs per block of a weight's gradient, dropout factors generated at once. */
@@ -34,6 +37,8 @@ struct encoder_shape {
     enum activation activation;
     bool gap_feature;
     bool unknown; /* one more embedding, for unknown types; without it, theirs is 0 */
+    bool counts;
+    double count_rate[COUNT_SCALES]; /* of the counts: 1/s_m, in the encoder's time */
     bool ending;  /* not of the encoder: the model has a probability of no further event */
 };
 
@@ -54,6 +59,7 @@ struct encoder_layer {
 struct encoder_params {
     size_t embedding; /* (inputs x width) */
     size_t gap_v, gap_c, gap_table;
+    size_t counts; /* (width x counts_inputs) */
     struct encoder_layer layer[LAYERS_MOST];
 };
 
@@ -80,6 +86,8 @@ const real *encoder_forward(const struct op_run *run, const struct encoder_shape
 size_t encoder_encode_memory(const struct encoder_shape *shape, size_t n, int threads);
 const real *encoder_encode(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
                            const real *slab, const struct encoder_input *input, real *memory);
+/* The counts that a pass over n events left in its memory, which are the first thing there. */
+struct count_rows encoder_counts(const struct encoder_shape *shape, size_t n, real *memory);
 /* dh (n x width) is overwritten; gradients are added to grad (a slab). */
 void encoder_backward(const struct op_run *run, const struct encoder_shape *shape, const struct encoder_params *at,
                       const real *slab, const struct encoder_input *input, real *memory, real *dh, real *grad);

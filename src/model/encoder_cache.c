@@ -28,7 +28,8 @@ struct work {
     float *q, *k, *v, *o;       /* (n x heads*head_width) */
     float *f;                   /* (n x inner) */
     float *gap_h;               /* (n x GAP_UNITS) */
-    size_t taken;               /* total, in floats */
+    struct count_rows counts;
+    size_t taken; /* total, in floats */
 };
 
 /* Lays out the memory; with base NULL it only counts. */
@@ -36,6 +37,7 @@ static struct work lay_out(const struct encoder_shape *s, size_t n, float *base)
 {
     struct work w;
     struct workspace all = {base, 0};
+    if (s->counts) w.counts = counts_take(&all, s->types, n);
     float **wide[] = {&w.z, &w.x, &w.in, &w.s, &w.x1}, **headed[] = {&w.q, &w.k, &w.v, &w.o};
     for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) *wide[i] = op_take(&all, n * s->width);
     for (size_t i = 0; i < sizeof headed / sizeof *headed; i++)
@@ -153,6 +155,12 @@ static void start_rows(const struct pass *p, const uint32_t *type, const double 
     if (p->s->gap_feature)
         smurf_gap_feature_forward_f32(p->n, p->s->width, GAP_UNITS, gap, slab + p->at->gap_v, slab + p->at->gap_c,
                                       slab + p->at->gap_table, p->w.gap_h, p->w.x);
+    if (!p->s->counts) return;
+    size_t d = p->s->width, inputs = p->w.counts.inputs;
+    for (size_t i = 0; i < p->n; i++)
+        smurf_counts_add_f32(&p->cache->counts, p->s->count_rate, p->s->types, type[i], time[i], &p->w.counts, i);
+    linear(p->n, inputs, d, p->w.counts.input, slab + p->at->counts, NULL, p->w.s);
+    add(p->n * d, p->w.s, p->w.x);
 }
 
 /* Part of one head in the first block; those in later blocks are block_size apart. */
@@ -234,6 +242,7 @@ static const float *advance(struct encoder_cache *cache, const uint32_t *type, c
         finish_rows(&p, l, from);
     }
     cache->seen += n;
+    cache->row = n - 1;
     return p.w.x + (n - 1) * s->width;
 }
 
@@ -266,7 +275,7 @@ smurf_status smurf_encoder_cache_fill(struct encoder_cache *cache, const uint32_
     for (size_t i = start; i < n && !status; i++) status = check_event(cache, type[i], time[i], err);
     if (!status) status = make_slots(cache, n - start, err);
     if (status) return status;
-    cache->seen = 0;
+    smurf_encoder_cache_clear(cache);
     *h = NULL;
     for (size_t i = start; i < n; i += FILL_ROWS)
         *h = advance(cache, type + i, time + i, gap ? gap + i : NULL, n - i < FILL_ROWS ? n - i : FILL_ROWS);
@@ -276,6 +285,7 @@ smurf_status smurf_encoder_cache_fill(struct encoder_cache *cache, const uint32_
 void smurf_encoder_cache_clear(struct encoder_cache *cache)
 {
     cache->seen = 0;
+    cache->counts = (struct counts){0};
 }
 
 smurf_status smurf_encoder_cache_copy(struct encoder_cache *to, const struct encoder_cache *from, smurf_error *err)
@@ -287,6 +297,7 @@ smurf_status smurf_encoder_cache_copy(struct encoder_cache *to, const struct enc
     if (status) return status;
     memcpy(to->store, from->store, store_used(from) * sizeof *to->store);
     to->seen = from->seen;
+    to->counts = from->counts;
     return SMURF_OK;
 }
 
@@ -295,42 +306,77 @@ size_t smurf_encoder_cache_seen(const struct encoder_cache *cache)
     return cache->seen;
 }
 
-bool smurf_encoder_cache_rewind(struct encoder_cache *cache, size_t n)
+bool smurf_encoder_cache_rewind(struct encoder_cache *cache, const struct encoder_cache *from)
 {
-    if (n > cache->seen || (n < cache->seen && cache->seen > held(cache))) return false;
-    cache->seen = n;
+    if (from->seen > cache->seen || (from->seen < cache->seen && cache->seen > held(cache))) return false;
+    cache->seen = from->seen;
+    cache->counts = from->counts;
     return true;
+}
+
+void smurf_encoder_cache_repeats(const struct encoder_cache *cache, const float *h, float *out)
+{
+    const struct encoder_shape *s = &cache->model->shape;
+    const struct repeat_params *at = &smurf_offsets(cache->model)->repeat;
+    struct count_rows rows = smurf_encoder_counts_f32(s, cache->row + 1, cache->work);
+    float v[COUNT_SCALES];
+    smurf_linear_row_f32(s->width, COUNT_SCALES, h, cache->slab + at->v, cache->slab + at->v_bias, v);
+    smurf_repeat_terms_f32(&rows, cache->row, v, out);
 }
 
 /* ---- As bytes -------------------------------------------------------------------------------- */
 
+/* Size of the counts as bytes; 0: the model has none. */
+static size_t counts_size(const struct encoder_cache *cache)
+{
+    return cache->model->shape.counts ? sizeof cache->counts : 0;
+}
+
 size_t smurf_encoder_cache_pack(const struct encoder_cache *cache, void *out)
 {
     const uint64_t seen = cache->seen;
-    size_t used = store_used(cache) * sizeof *cache->store;
+    size_t used = store_used(cache) * sizeof *cache->store, counts = counts_size(cache);
     if (out) {
-        memcpy(out, &seen, sizeof seen);
-        memcpy((char *)out + sizeof seen, cache->store, used);
+        char *at = mempcpy(out, &seen, sizeof seen);
+        at = mempcpy(at, &cache->counts, counts);
+        memcpy(at, cache->store, used);
     }
-    return sizeof seen + used;
+    return sizeof seen + counts + used;
+}
+
+/* Whether counts that were read find their way in memory. */
+static bool is_possible(const struct counts *c, size_t types)
+{
+    size_t slots = counts_slots(types);
+    if (c->used > slots || (counts_have_all(types) && c->used % slots)) return false;
+    for (size_t k = 0; k < c->used; k++)
+        if (c->type[k] >= types) return false;
+    return true;
 }
 
 smurf_status smurf_encoder_cache_unpack(struct encoder_cache *cache, const void *bytes, size_t n, size_t events,
                                         smurf_error *err)
 {
     uint64_t seen = 0;
-    if (n >= sizeof seen) memcpy(&seen, bytes, sizeof seen);
+    size_t head = sizeof seen + counts_size(cache);
+    struct counts counts = {0};
+    if (n >= head) {
+        memcpy(&seen, bytes, sizeof seen);
+        memcpy(&counts, (const char *)bytes + sizeof seen, head - sizeof seen);
+    }
     /* A fill counts only the events it looked at. */
     size_t least = cache->history && events > cache->history ? cache->history : events;
     struct encoder_cache as = *cache;
     as.seen = (size_t)seen;
     /* First the number of slots, each of which takes a float at least, so that nothing overflows. */
-    if (n < sizeof seen || seen < least || seen > events || held(&as) > n / sizeof *as.store ||
-        store_used(&as) != (n - sizeof seen) / sizeof *as.store || n % sizeof *as.store)
+    if (n < head || seen < least || seen > events || held(&as) > n / sizeof *as.store ||
+        store_used(&as) != (n - head) / sizeof *as.store || n % sizeof *as.store ||
+        !is_possible(&counts, cache->model->shape.types))
         return smurf_fail(err, SMURF_ERROR_INPUT, "%zu bytes are not the keys and values of %zu events", n, events);
     smurf_status status = make_slots(cache, held(&as), err);
     if (status) return status;
-    memcpy(cache->store, (const char *)bytes + sizeof seen, n - sizeof seen);
+    memcpy(cache->store, (const char *)bytes + head, n - head);
     cache->seen = as.seen;
+    cache->counts = counts;
     return SMURF_OK;
 }

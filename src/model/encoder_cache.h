@@ -3,11 +3,12 @@
  * history of n events costs O(n width + width^2) per layer, not a new pass.
  *
  * Gives the same vectors as encoder_forward without dropout (encoder.h), up to rounding: h_j depends on events 1..j, so
- * nothing that is kept ever changes. In float only.
+ * nothing that is kept ever changes. In float only. With counts (counts.h), those after the last event are kept too.
  *
  * With a bound on the history, only the keys and values of the last `history` events are kept. With one layer, h_j is
  * then that of the encoder on these events alone. In deeper layers the kept keys were computed from events since
- * forgotten, so h_j still depends on events up to layers * (history - 1) back.
+ * forgotten, so h_j still depends on events up to layers * (history - 1) back. Counts forget nothing: they begin with
+ * the first event, or with the first one that a fill read.
  *
  * A cache belongs to one thread at a time; the model and its slab are borrowed, and may be shared. Memory is allocated
  * only when a cache holds more events than ever before. A call that fails leaves the cache unchanged.
@@ -27,7 +28,9 @@ struct encoder_cache {
     float *store;   /* blocks of slots, each (layers x heads) parts as in op/recall.h */
     float *score;   /* (slots) scratch */
     size_t rows;    /* rows that `work` has room for */
-    float *work;    /* activations of rows in progress */
+    float *work;    /* activations of rows in progress; first the counts of these rows */
+    size_t row;     /* the last event's row there */
+    struct counts counts;
 };
 
 /* history: maximum number of events attended to, older ones are forgotten; 0: all, the cache grows. The model and its
@@ -59,11 +62,16 @@ smurf_status smurf_encoder_cache_copy(struct encoder_cache *to, const struct enc
 /* Events since the cache was empty, including forgotten ones. A fill counts those it read. */
 size_t smurf_encoder_cache_seen(const struct encoder_cache *cache);
 
-/* Rewinds to the first n events, so that futures can share one cache. Returns false and changes nothing if fewer were
-   seen, or if some were forgotten since (seen exceeds the bound on the history) and n differs from seen. */
-bool smurf_encoder_cache_rewind(struct encoder_cache *cache, size_t n);
+/* Makes a copy of `from`, to which events were appended, a copy again, so that futures can share one cache. Returns
+   false and changes nothing if fewer events than in `from` were seen, or if some were forgotten since (seen exceeds the
+   bound on the history). */
+bool smurf_encoder_cache_rewind(struct encoder_cache *cache, const struct encoder_cache *from);
 
-/* The keys and values as bytes; returns how many. out NULL: only counts them. */
+/* The coefficients of repeat.h after the last event, of a model with counts; valid right after an append or a fill.
+   h: what that returned. */
+void smurf_encoder_cache_repeats(const struct encoder_cache *cache, const float *h, float *out);
+
+/* The keys and values, and the counts, as bytes; returns how many. out NULL: only counts them. */
 size_t smurf_encoder_cache_pack(const struct encoder_cache *cache, void *out);
 /* Reads them into a cache of the same model and history, which was given `events` events in all. SMURF_ERROR_INPUT
    where the bytes cannot be that. */

@@ -10,6 +10,7 @@ void smurf_encoder_params(const struct encoder_shape *s, struct params *params, 
         out->gap_c = smurf_params_add(params, START_NORMAL, 0, GAP_UNITS, 0, "gap_feature.shift");
         out->gap_table = smurf_params_add(params, START_FAN_IN, GAP_UNITS, d, GAP_UNITS, "gap_feature.weight");
     }
+    if (s->counts) out->counts = smurf_params_add(params, START_ZERO, 0, d, counts_inputs(s->types), "counts.weight");
     for (size_t l = 0; l < s->layers; l++) {
         struct encoder_layer *e = &out->layer[l];
         e->query = smurf_params_add(params, START_XAVIER, 0, hw, d, "layer.%zu.query", l);

@@ -105,6 +105,14 @@ static void score(const void *self, const double *y, double *out, size_t n)
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 
+/* Adds what repeats to the logits (types x n). */
+static void add_repeats(const struct gap_law *l, float *logits, size_t n)
+{
+    const struct encoder_shape *s = &l->model->shape;
+    for (size_t k = 0; s->counts && k < counts_slots(s->types); k++)
+        for (size_t i = 0; i < n; i++) logits[repeat_type(s, l->repeat, k) * n + i] += l->repeat[k];
+}
+
 /* Probabilities of the types, out (n x types), given an event at y[i]; n <= TYPE_POINTS. */
 static void shares(const struct gap_law *l, const double *y, double *out, size_t n)
 {
@@ -114,6 +122,7 @@ static void shares(const struct gap_law *l, const double *y, double *out, size_t
     for (size_t i = 0; i < n; i++) tau[i] = (float)y[i];
     smurf_type_head_forward_f32(count, half, l->type_a, l->type_b, l->slab + at->type_w, l->slab + at->type_c, tau, n,
                                 h, logits);
+    add_repeats(l, logits, n);
     for (size_t i = 0; i < n; i++) {
         double most = -HUGE_VAL, sum = 0, *row = out + i * count;
         for (size_t k = 0; k < count; k++) most = logits[k * n + i] > most ? logits[k * n + i] : most;
@@ -223,6 +232,7 @@ struct law smurf_gap_law(const struct model *model, const float *slab, const flo
                           .c = (double)slab[at->c],
                           .type_a = c + 2 * d,
                           .type_b = c + 2 * d + d / 2,
+                          .repeat = c + 3 * d,
                           .scratch = (float *)(void *)(vectors + 3 * d)};
     for (size_t k = 0; k < d; k++) {
         l->two_a[k] = 2 * (double)a[k];

@@ -4,7 +4,8 @@
  *     u(y) = w . tanh(a y + b) + c          lambda = softplus(u), or u is the score itself
  *
  * computed in double from the float coefficients, for arrays of points. Types come from the type head (type_head.h):
- * lambda_k = lambda softmax_k(W tanh(a_g y + b_g) + c_g). Defined on the whole axis, even outside [lo, hi].
+ * lambda_k = lambda softmax_k(W tanh(a_g y + b_g) + c_g + repeat_k), the last as in repeat.h. Defined on the whole
+ * axis, even outside [lo, hi].
  */
 #ifndef SMURF_MODEL_GAP_LAW_H
 #define SMURF_MODEL_GAP_LAW_H
@@ -20,6 +21,7 @@ struct gap_law {
     double *two_a, *two_b, *w;    /* (width): 2a, 2b, w */
     double c;                     /* c + sum of w */
     const float *type_a, *type_b; /* (width/2) */
+    const float *repeat;          /* coefficients of repeat.h */
     float *scratch;               /* for types at TYPE_POINTS points */
 };
 

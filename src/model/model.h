@@ -25,10 +25,11 @@ struct model {
 
 /* How the model sees events; fitted on train. */
 struct view {
-    smurf_scale scale;   /* of the law's axis */
-    smurf_scale feature; /* a log scale, for the gap feature */
-    bool raw_clock;      /* the encoder sees the user's time, not time since the sequence's first event */
-    double clock_unit;   /* divisor of the encoder's time */
+    smurf_scale scale;            /* of the law's axis */
+    smurf_scale feature;          /* a log scale, for the gap feature */
+    bool raw_clock;               /* the encoder sees the user's time, not time since the sequence's first event */
+    double clock_unit;            /* divisor of the encoder's time */
+    double count_low, count_high; /* shortest and longest scale of the counts; 0: there are none */
 };
 
 /* Windows of a model with context C: each predicts W events, preceded by up to C that are only read. The gap after
@@ -50,5 +51,10 @@ static inline size_t smurf_window_start(const smurf_settings *settings, size_t b
 /* Event i of a sequence as the encoder sees it: its time, and the gap before it (NaN for the first). */
 double smurf_view_time(const struct view *view, const smurf_sequence *sequence, size_t i);
 float smurf_view_gap(const struct view *view, const smurf_sequence *sequence, size_t i);
+
+/* Fits the scales of the counts. tick: of the train clock, or 0. */
+smurf_status smurf_view_fit_counts(struct view *view, const smurf_data *train, double tick, smurf_error *err);
+/* 1/s_m of all scales, in the encoder's time. */
+void smurf_view_count_rates(const struct view *view, double rate[COUNT_SCALES]);
 
 #endif

@@ -37,6 +37,7 @@ struct model_class {
     /* Supported settings. */
     unsigned scales; /* bits 1 << SMURF_SCALE_... of the supported axes */
     bool objectives; /* takes an objective; false: has its own loss */
+    bool counts;     /* can see decayed counts */
     /* Settings that its preset changes after the default was chosen; NULL: it is the default model. */
     void (*preset)(smurf_settings *settings);
 
@@ -100,7 +101,7 @@ struct law model_law_of(const struct law_class *law, const struct model *model, 
                         double low, double high, void *memory);
 /* Types as shares of the law's intensities. */
 void model_type_shares(const struct law *law, const double *y, double *out, size_t n);
-/* Preset of the published models: mean time, no gap feature; the rest as in the default. */
+/* Preset of the published models: mean time, no gap feature, no counts; the rest as in the default. */
 void model_preset_published(smurf_settings *settings);
 
 #endif

@@ -159,6 +159,8 @@ json_t *smurf_model_to_json(const smurf_model *m)
         "low", m->low, "high", m->high, "fingerprint", print, "seed", (json_int_t)m->config.seed, "epoch",
         (json_int_t)m->epoch, "dev_loss", isfinite(m->dev_loss) ? json_real(m->dev_loss) : json_null());
     bool done = json && smurf_model_notes_to_json(&m->notes, json);
+    if (done && m->config.counts)
+        done = json_object_set_new(json, "counts", json_pack("[f, f]", m->view.count_low, m->view.count_high)) == 0;
     if (done && smurf_model_reading(m))
         done = json_object_set_new(json, "reading", smurf_model_reading_to_json(&m->reading)) == 0;
     return done ? json : give_up(json);
@@ -204,6 +206,8 @@ const char *smurf_model_check(const smurf_model *m)
     if (!is_scale(&v->scale)) return "scale";
     if (!is_scale(&v->feature)) return "feature";
     if (!is_time(v->clock_unit)) return "clock_unit";
+    if (m->config.counts && !(is_time(v->count_low) && is_time(v->count_high) && v->count_low <= v->count_high))
+        return "counts";
     if (!(m->low < m->high) || !(fabs(m->low) <= MODEL_TIME_MOST) || !is_time(smurf_scale_backward(&v->scale, m->high)))
         return "low' and 'high";
     return NULL;
@@ -258,7 +262,10 @@ void smurf_model_shape(smurf_model *m)
                                   c->relu ? ACTIVATION_RELU : ACTIVATION_GELU,
                                   c->gap_feature != 0,
                                   c->mask > 0 && smurf_model_other(m) == m->types,
+                                  c->counts != 0,
+                                  {0},
                                   c->ending != 0};
+    if (shape.counts) smurf_view_count_rates(&m->view, shape.count_rate);
     smurf_model_init_f32(&m->model, smurf_model_class_named_f32(c->model), &shape,
                          c->score ? PARAM_SCORE : PARAM_INTENSITY);
 }
@@ -279,6 +286,9 @@ static smurf_status read_json(smurf_model *m, const json_t *json, const char *fi
         return broken(file, "feature", err);
     m->view.raw_clock = m->config.raw_clock != 0;
     m->view.clock_unit = json_number_value(json_object_get(json, "clock_unit"));
+    const json_t *counts = json_object_get(json, "counts"); /* shortest and longest scale */
+    m->view.count_low = json_number_value(json_array_get(counts, 0));
+    m->view.count_high = json_number_value(json_array_get(counts, 1));
     m->low = json_number_value(json_object_get(json, "low"));
     m->high = json_number_value(json_object_get(json, "high"));
     const char *wrong = smurf_model_check(m);

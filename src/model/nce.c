@@ -305,6 +305,7 @@ const struct model_class OP(model_nce) = {
     .name = "nce",
     .about = "NCE-TPP: THP intensities, trained to tell events from noise",
     .scales = 1u << SMURF_SCALE_MEAN,
+    .counts = true,
     .preset = model_preset_published,
     .params = params,
     .coefficients = coefficients,

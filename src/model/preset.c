@@ -60,6 +60,7 @@ static void use_published(smurf_settings *c, const struct published *p, int prog
     c->dropout = 0.1;
     c->settle = 0;
     c->gap_feature = 0;
+    c->counts = 0;
     c->raw_clock = 1;
     c->context = 0;
     c->window = 0;
@@ -158,6 +159,7 @@ static void use_cut(smurf_settings *c, const struct look *l)
 
 /* Rules and reasons:
    - likelihood on log time with the gap feature: gaps of real logs span decades;
+   - decayed counts: bursts and habits on scales that single gaps do not show, and types that repeat;
    - dithering if the tick is at least a thousandth of the mean gap: the law must not learn the clock's resolution;
    - one width for all; 2 layers, 3 from 100,000 events on; below 5,000, where the model could memorise the data, 1
    layer and more dropout;
@@ -187,6 +189,7 @@ static smurf_status use_look(smurf_settings *c, const smurf_data *train, smurf_e
     c->settle = l.events < 5000 ? 0 : 0.2;
     c->dither = tick > 0 && tick >= 1e-3 * l.mean_gap ? tick : 0;
     c->batch = (size_t)clamp(floor(step / (l.mean_length > 0 ? l.mean_length : 1) + 0.5), 1, 64);
+    c->counts = 1;
     c->mask = 0.01;
     c->tail = 1;
     c->pool = 1;

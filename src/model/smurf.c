@@ -3,6 +3,7 @@
 #include "model/smurf_class.h"
 
 #include "model/gap_law.h"
+#include "op/linear.h"
 #include "op/softplus.h"
 
 #include <string.h>
@@ -12,6 +13,7 @@ static void params(struct model *m)
     struct smurf_offsets *at = (void *)m->own;
     smurf_encoder_params(&m->shape, &m->params, &at->encoder);
     smurf_head_params(m->shape.types, m->shape.width, &m->params, &at->head);
+    smurf_repeat_params(&m->shape, &m->params, &at->repeat);
     if (m->shape.ending) smurf_ending_params(m->shape.width, &m->params, &at->end);
 }
 
@@ -20,7 +22,7 @@ static size_t coefficients(const struct model *m)
     return smurf_ending_at(m) + m->shape.ending;
 }
 
-/* Memory of the encoder; the coefficients follow, in four or five separate arrays. */
+/* Memory of the encoder; the coefficients of the heads follow, in four or five separate arrays. */
 static size_t encoder_part(const struct model *m, size_t n, int threads)
 {
     return (encoder_encode_memory(&m->shape, n, threads) + 15) & ~(size_t)15;
@@ -28,7 +30,17 @@ static size_t encoder_part(const struct model *m, size_t n, int threads)
 
 static size_t encode_memory(const struct model *m, size_t n, int threads)
 {
-    return encoder_part(m, n, threads) + n * coefficients(m);
+    return encoder_part(m, n, threads) + n * (3 * m->shape.width + m->shape.ending);
+}
+
+/* The coefficients of repeat.h of row i. */
+static void repeats(const struct model *m, const real *slab, const real *h, const struct count_rows *rows, size_t i,
+                    real *out)
+{
+    const struct repeat_params *at = &smurf_offsets(m)->repeat;
+    real v[COUNT_SCALES];
+    linear_forward(1, m->shape.width, COUNT_SCALES, h + i * m->shape.width, slab + at->v, slab + at->v_bias, v);
+    repeat_terms(rows, i, v, out);
 }
 
 static void encode(const struct op_run *run, const struct model *m, const real *slab, const struct encoder_input *input,
@@ -41,12 +53,15 @@ static void encode(const struct op_run *run, const struct model *m, const real *
     const real *h = encoder_encode(run, &m->shape, &at->encoder, slab, input, memory);
     head_forward(&at->head, slab, d, 0, n, h, &(struct head_coefficients){a, b, type_a, type_b});
     if (m->shape.ending) ending_forward(&at->end, slab, d, n, h, s);
+    struct count_rows rows = {0};
+    if (m->shape.counts) rows = encoder_counts(&m->shape, n, memory);
     for (size_t i = 0; i < n; i++, out += coefficients(m)) {
         struct head_coefficients c = smurf_coefficients(m, out);
         memcpy(c.a, a + i * d, d * sizeof *a);
         memcpy(c.b, b + i * d, d * sizeof *b);
         memcpy(c.type_a, type_a + i * half, half * sizeof *type_a);
         memcpy(c.type_b, type_b + i * half, half * sizeof *type_b);
+        if (m->shape.counts) repeats(m, slab, h, &rows, i, smurf_repeat_at(m, out));
         if (m->shape.ending) out[smurf_ending_at(m)] = s[i];
     }
 }
@@ -61,6 +76,7 @@ const struct model_class OP(model_smurf) = {
     .about = "intensities or scores of a Transformer, by likelihood or score matching",
     .scales = 1u << SMURF_SCALE_NONE | 1u << SMURF_SCALE_MEAN | 1u << SMURF_SCALE_LOG,
     .objectives = true,
+    .counts = true,
     .params = params,
     .coefficients = coefficients,
     .encode_memory = encode_memory,

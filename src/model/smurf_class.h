@@ -2,8 +2,8 @@
  * smurf_class.h - SMURF: a Transformer (encoder.h), and heads that turn its vectors into laws of gaps and types
  * (head.h).
  *
- * The 3 width coefficients of one event: a, b of the gap head (width each), a, b of the type head (width/2 each); with
- * setting `ending` one more, s (ending.h).
+ * The coefficients of one event: a, b of the gap head (width each), a, b of the type head (width/2 each), with counts those
+ * of repeat.h, and with setting `ending` one more, s (ending.h).
  * Trained with an objective (objective.h) and the cross-entropy of the type.
  */
 #ifndef SMURF_MODEL_SMURF_CLASS_H
@@ -11,6 +11,7 @@
 
 #include "model/ending.h"
 #include "model/model_class.h"
+#include "model/repeat.h"
 
 /* Short names; see op.h. */
 #define smurf_loss_memory OP(smurf_loss_memory)
@@ -21,6 +22,7 @@ struct smurf_offsets {
     struct encoder_params encoder;
     struct head_params head;
     struct ending_params end; /* with setting `ending` */
+    struct repeat_params repeat;
 };
 _Static_assert(sizeof(struct smurf_offsets) <= MODEL_OWN, "the offsets have room in a model");
 
@@ -29,17 +31,22 @@ static inline const struct smurf_offsets *smurf_offsets(const struct model *mode
     return (const void *)model->own;
 }
 
-/* Locates the coefficients of one event; for functions of head.h, with n = 1. */
+/* Locates the coefficients of one event; for functions of head.h, with n = 1. Those of repeat.h follow. */
 static inline struct head_coefficients smurf_coefficients(const struct model *model, real *c)
 {
     size_t d = model->shape.width;
     return (struct head_coefficients){c, c + d, c + 2 * d, c + 2 * d + d / 2};
 }
 
+static inline real *smurf_repeat_at(const struct model *model, real *c)
+{
+    return c + 3 * model->shape.width;
+}
+
 /* Where s is among them. */
 static inline size_t smurf_ending_at(const struct model *model)
 {
-    return 3 * model->shape.width;
+    return 3 * model->shape.width + repeat_coefficients(&model->shape);
 }
 
 /* See struct model_class. */

@@ -36,6 +36,7 @@ static void coefficients(const struct encoder_cache *cache, const float *h, floa
     smurf_head_forward_f32(&smurf_offsets(m)->head, cache->slab, m->shape.width, 0, 1, h, &to);
     if (m->shape.ending)
         smurf_ending_forward_f32(&smurf_offsets(m)->end, cache->slab, m->shape.width, 1, h, c + smurf_ending_at(m));
+    if (m->shape.counts) smurf_encoder_cache_repeats(cache, h, smurf_repeat_at(m, c));
 }
 
 static smurf_status append(void *history, uint32_t type, double time, float gap, float *c, smurf_error *err)
@@ -57,8 +58,7 @@ static smurf_status fill(void *history, const uint32_t *type, const double *time
 
 static smurf_status copy(void *to, const void *from, bool branch, smurf_error *err)
 {
-    size_t seen = smurf_encoder_cache_seen(from);
-    if (branch && seen && smurf_encoder_cache_seen(to) >= seen && smurf_encoder_cache_rewind(to, seen)) return SMURF_OK;
+    if (branch && smurf_encoder_cache_seen(from) && smurf_encoder_cache_rewind(to, from)) return SMURF_OK;
     return smurf_encoder_cache_copy(to, from, err);
 }
 

@@ -10,6 +10,8 @@
  *
  * With one type point per target and many types, the type map (types x width/2) does not fit in that cache: then the
  * types of TOGETHER targets are one product, and the map is read once for all of them.
+ *
+ * With counts, what repeats (repeat.h) is added to the logits of a target.
  */
 #include "model/smurf_class.h"
 
@@ -43,8 +45,10 @@ struct memory {
     struct head_coefficients c, d; /* coefficients and their gradients */
     real *s, *ds;                  /* (n) likewise, with setting `ending` */
     real *dh;                      /* (n x width) */
-    real *shared;                  /* (chunks x shared size): gradients of w, c, type map */
-    real *scratch;                 /* (threads x scratch size) */
+    struct count_rows counts;
+    real *v, *dv;  /* (n x COUNT_SCALES): of repeat.h, and the gradient */
+    real *shared;  /* (chunks x shared size): gradients of w, c, type map */
+    real *scratch; /* (threads x scratch size) */
     size_t shared_size, scratch_size, points;
 };
 
@@ -83,6 +87,11 @@ static size_t lay_out(struct memory *m, const struct model *model, const struct 
     m->s = op_take(&w, ending ? n : 0);
     m->ds = op_take(&w, ending ? n : 0);
     m->dh = op_take(&w, n * d);
+    if (model->shape.counts) {
+        m->counts = encoder_counts(&model->shape, n, m->encoder);
+        m->v = op_take(&w, n * COUNT_SCALES);
+        m->dv = op_take(&w, n * COUNT_SCALES);
+    }
     m->shared_size = (d + 1 + types * half + types + 15) & ~(size_t)15;
     m->shared = op_take(&w, TARGET_CHUNKS * m->shared_size);
     take_scratch(&one, model, m->points, config->type_at_truth);
@@ -105,6 +114,7 @@ struct pass {
     const struct model *model;
     const struct head_params *head;
     const struct ending_params *end;
+    const struct repeat_params *repeat;
     const struct objective_class *objective;
     const struct loss_config *config;
     const real *slab;
@@ -167,6 +177,17 @@ static void time_loss(const struct pass *p, const struct target *t, const struct
                       (real *)p->m->d.a + t->row * d, (real *)p->m->d.b + t->row * d, g->w, g->c);
 }
 
+/* Adds what repeats to the logits (types x n) of a target; and its gradient from theirs. */
+static void add_repeats(const struct pass *p, const struct target *t, size_t n, real *logits)
+{
+    if (p->m->v) repeat_add(&p->m->counts, t->row, p->m->v + t->row * COUNT_SCALES, n, logits);
+}
+
+static void repeats_back(const struct pass *p, const struct target *t, size_t n, const real *g)
+{
+    if (p->m->v) repeat_back(&p->m->counts, t->row, n, g, p->m->dv + t->row * COUNT_SCALES);
+}
+
 static void type_loss(const struct pass *p, const struct target *t, const struct scratch *k, size_t n,
                       const struct shared *g, struct loss *out)
 {
@@ -176,13 +197,15 @@ static void type_loss(const struct pass *p, const struct target *t, const struct
     const real *a = (const real *)p->m->c.type_a + t->row * half, *b = (const real *)p->m->c.type_b + t->row * half;
     double right;
     type_head_forward(types, half, a, b, p->slab + at->type_w, p->slab + at->type_c, k->tau, all, k->h, k->logits);
+    add_repeats(p, t, all, k->logits);
     out->type += type_head_loss(types, all, n, t->type, p->config->smoothing, 1, k->logits, &right);
     out->right += right;
     out->typed++;
-    if (p->backward)
-        type_head_backward(types, half, a, p->slab + at->type_w, k->tau, all, k->h, k->logits, k->dh,
-                           (real *)p->m->d.type_a + t->row * half, (real *)p->m->d.type_b + t->row * half, g->type_w,
-                           g->type_c);
+    if (!p->backward) return;
+    repeats_back(p, t, all, k->logits);
+    type_head_backward(types, half, a, p->slab + at->type_w, k->tau, all, k->h, k->logits, k->dh,
+                       (real *)p->m->d.type_a + t->row * half, (real *)p->m->d.type_b + t->row * half, g->type_w,
+                       g->type_c);
 }
 
 /* Whether types are evaluated at the observed gap alone. */
@@ -242,9 +265,11 @@ static void type_losses(const struct pass *p, const struct target *const *t, siz
     linear_forward(m, half, types, k->h, w, c, k->logits);
     for (size_t j = 0; j < m; j++) {
         double right;
+        add_repeats(p, t[j], 1, k->logits + j * types);
         out->type += type_head_loss(types, 1, 1, t[j]->type, p->config->smoothing, 1, k->logits + j * types, &right);
         out->right += right;
         out->typed++;
+        if (p->backward) repeats_back(p, t[j], 1, k->logits + j * types);
     }
     if (!p->backward) return;
     linear_backward(m, half, types, k->logits, w, 0, k->dh);
@@ -309,10 +334,15 @@ static void through_head(const struct pass *p, size_t n, const real *h, real *gr
     for (size_t c = 0; c < chunks; c++) {
         size_t i0 = op_chunk_start(n, chunks, c), i1 = op_chunk_start(n, chunks, c + 1);
         head_backward(p->head, p->slab, d, i0, i1 - i0, &m->c, &m->d, m->dh);
+        if (m->v)
+            linear_backward(i1 - i0, d, COUNT_SCALES, m->dv + i0 * COUNT_SCALES, p->slab + p->repeat->v, 1,
+                            m->dh + i0 * d);
     }
     if (p->model->shape.ending) ending_backward(p->end, p->slab, d, n, h, m->ds, m->dh, grad);
 #pragma omp parallel for schedule(dynamic) num_threads(p->run->threads)
     for (int which = 0; which < 4; which++) head_gradient(p->head, d, n, which, h, &m->d, grad);
+    if (m->v)
+        linear_gradient(n, d, COUNT_SCALES, h, m->dv, 0, COUNT_SCALES, grad + p->repeat->v, grad + p->repeat->v_bias);
 }
 
 struct loss smurf_loss(const struct op_run *run, const struct model *model, const struct loss_config *config,
@@ -322,13 +352,17 @@ struct loss smurf_loss(const struct op_run *run, const struct model *model, cons
     const struct smurf_offsets *at = smurf_offsets(model);
     size_t n = batch->input.n, d = model->shape.width, chunks = op_chunks(n, ROWS_CHUNK);
     lay_out(&m, model, config, n, run->threads, memory);
-    const struct pass p = {run, model, &at->head, &at->end, config->objective.class, config, slab, &m, grad != NULL};
+    const struct pass p = {run,    model,     &at->head, &at->end, &at->repeat, config->objective.class,
+                           config, slab,      &m,        grad != NULL};
     const real *h = encoder_forward(run, &model->shape, &at->encoder, slab, &batch->input, m.encoder);
     if (op_stopped(run)) return (struct loss){0};
 #pragma omp parallel for schedule(static) num_threads(run->threads)
     for (size_t c = 0; c < chunks; c++) {
         size_t i0 = op_chunk_start(n, chunks, c), i1 = op_chunk_start(n, chunks, c + 1);
         head_forward(&at->head, slab, d, i0, i1 - i0, h, &m.c);
+        if (m.v)
+            linear_forward(i1 - i0, d, COUNT_SCALES, h + i0 * d, slab + at->repeat.v, slab + at->repeat.v_bias,
+                           m.v + i0 * COUNT_SCALES);
     }
     if (model->shape.ending) ending_forward(&at->end, slab, d, n, h, m.s);
     if (grad) { /* rows without a target have no gradient */
@@ -337,6 +371,7 @@ struct loss smurf_loss(const struct op_run *run, const struct model *model, cons
         memset(m.d.b, 0, n * d * sizeof(real));
         memset(m.d.type_a, 0, n * (d / 2) * sizeof(real));
         memset(m.d.type_b, 0, n * (d / 2) * sizeof(real));
+        if (m.v) memset(m.dv, 0, n * COUNT_SCALES * sizeof(real));
     }
     struct loss sum = all_targets(&p, batch);
     if (!grad || op_stopped(run)) return sum;

@@ -190,6 +190,7 @@ const struct model_class OP(model_thp) = {
     .name = "thp",
     .about = "Transformer Hawkes Process",
     .scales = 1u << SMURF_SCALE_MEAN,
+    .counts = true,
     .preset = model_preset_published,
     .params = params,
     .coefficients = coefficients,

@@ -125,7 +125,8 @@ law_function smurf_history_types;
     line(smurf_self_correcting) \
     line(smurf_hawkes)          \
     line(smurf_sittings)        \
-    line(smurf_ending)
+    line(smurf_ending)          \
+    line(smurf_repeating)
 /* clang-format on */
 #define DECLARE(name) extern const struct process_class name;
 SMURF_PROCESSES(DECLARE)

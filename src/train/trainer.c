@@ -127,6 +127,7 @@ static smurf_status fit_view(smurf_model *m, const smurf_data *train, smurf_erro
     m->view.raw_clock = c->raw_clock != 0;
     m->view.clock_unit = c->raw_clock && c->scale != SMURF_SCALE_MEAN ? 1 : m->view.feature.mean;
     if (!status) fit_support(m, seen);
+    if (!status && c->counts) status = smurf_view_fit_counts(&m->view, train, m->notes.tick, err);
     smurf_data_free(own);
     return status;
 }
@@ -140,12 +141,12 @@ static smurf_status make_frame(smurf_model **out, const smurf_settings *config, 
     m->fingerprint = smurf_data_fingerprint(train);
     m->dev_loss = NAN;
     smurf_status status = copy_names(m, train, err);
+    if (!status) status = smurf_model_notes_fit(&m->notes, train, err);
     if (!status) status = fit_view(m, train, err);
     if (!status && smurf_model_check(m))
         status = smurf_fail_at(err, train->source, 0,
                                "its gaps are too long, too short or too different to fit '%s': change the unit of time",
                                smurf_model_check(m));
-    if (!status) status = smurf_model_notes_fit(&m->notes, train, err);
     if (!status && config->tail) smurf_model_notes_tail(&m->notes, train, dev);
     if (status) {
         smurf_model_free(m);

@@ -298,6 +298,7 @@ class Refusals(TrainCase):
             (["--objective", "mle", "--head", "score"], "mle needs an intensity"),
             (["--objective", "dsm", "--noise", "multiplicative"], "multiplicative noise needs"),
             (["--preset", "paper-taxi"], "unknown preset 'paper-taxi'"),
+            (["--preset", "nhp", "--counts", "on"], "model nhp cannot see counts: set counts off, as in preset nhp"),
             (["--preset", "thp", "--objective", "dsm"], "model thp has its own loss: omit objective dsm"),
             (["--colour", "red"], "colour"),
             (["-o", "-"], "standard output"),
@@ -464,7 +465,7 @@ class Calibration(TrainCase):
         rows = [line.split(",") for line in lines[1:]]
         self.write("data/dev.csv", "\n".join([lines[0], *("%s,%f,%s" % (u, 1000 * float(t), k) for u, t, k in rows)]) + "\n")
         warning = r"smurf: warning: calibration failed: the CS on held-out gaps is \d\d\.\d+%"
-        r = self.smurf("train", "data", "-o", "m.safetensors", "--epochs", "1", "--pool", "off", *SMALL, quiet=False)
+        r = self.smurf("train", "data", "-o", "m.safetensors", "--epochs", "1", "--pool", "off", "--counts", "off", *SMALL, quiet=False)
         self.assertRegex(r.err, warning)
         self.assertRegex(r.out, r"recalibrated \(cross-fitted; chance alone: \d\.\d\d%\)")
         r = self.smurf("predict", "m.safetensors", "data/train.csv", quiet=False)
