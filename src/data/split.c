@@ -278,8 +278,11 @@ static smurf_status cut_single(smurf_split *out, const smurf_data *data, const d
     size_t n1 = history + (size_t)((double)n * share[0] / total);
     size_t n2 = history + (size_t)((double)n * (share[0] + share[1]) / total);
     if (n1 == history || n2 >= s->length || (share[1] > 0 && n1 == n2))
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "one sequence of %zu events is too short to be split like this",
-                          s->length);
+        return smurf_fail(
+            err, SMURF_ERROR_ARGUMENT,
+            "one sequence of %zu events is too short to be split like this (leave out a part, as in 8:0:2, or "
+            "collect more events)",
+            s->length);
     return smurf_split_by_time(out, data, moment_of(s, n1), moment_of(s, n2), err);
 }
 
@@ -308,7 +311,10 @@ smurf_status smurf_split_by_share(smurf_split *out, const smurf_data *data, cons
     size_t n = data->sequences, count[PARTS];
     deal(n, share, total, count);
     if (count[0] == 0)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "%zu sequences are too few to be split like this", n);
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                          "%zu sequences are too few to be split like this (cut them in time with --split-at, or leave "
+                          "out a part, as in 8:0:2)",
+                          n);
 
     unsigned char *part_of_sequence = calloc(n, 1);
     if (!part_of_sequence) return smurf_fail_memory(err);

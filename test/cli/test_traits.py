@@ -442,6 +442,18 @@ class Content(Described):
         text = "".join("%d %d %d\n" % (i * 7 % 60 + 1, i * 11 % 70 + 1, 1082040961 + 50 * i) for i in range(600))
         self.check(text, "3", "1", None, name="x.txt", events=600, sequences=60, types=1, first=None, says="epoch-s")
 
+    def test_lines_of_numbers_are_a_table_again(self):
+        """A few lines of numbers could be RMTPP text; the model knows that they are rows."""
+        text = "".join("%d %d %d\n" % (i * 7 % 60 + 1, i * 11 % 70 + 1, 1082040961 + 50 * i) for i in range(600))
+        self.write("x.txt", text)
+        self.smurf("train", "x.txt", "-o", "m.safetensors", "-q", *Models.SMALL)
+        few = "".join(text.splitlines(keepends=True)[:2])
+        self.write("few.txt", few)
+        self.refuse("info", "few.txt", says="RMTPP")
+        out = self.smurf("predict", "m.safetensors", "few.txt", "--format", "jsonl").out
+        self.assertEqual([json.loads(line)["sequence"] for line in out.splitlines()], ["1", "8"])
+        self.assertEqual(self.smurf("predict", "m.safetensors", "-", "--format", "jsonl", input=few).out, out)
+
     def test_packed_and_piped(self):
         text = table(ROWS, form="us")
         self.check(packed(text), "when", "case", "activity", name="x.csv.gz")
