@@ -17,10 +17,24 @@ struct sample {
     const struct log_syntax *log;
     size_t columns; /* rows with more fields, or fewer than `least`, are skipped; 0: none are */
     size_t least;
-    struct field *first; /* (columns) a row before the others; NULL: none */
-    char *middle;        /* owned: rows from the middle of the file; the first and last line may be cut off */
+    struct field *first;        /* (columns) a row before the others; NULL: none */
+    const struct field *header; /* (columns) repeated where files were joined: such rows are skipped; NULL: none */
+    char *middle;               /* owned: rows from the middle of the file; the first and last line may be cut off */
     size_t middle_n;
 };
+
+/* Is the row the header once more? */
+static bool is_repeated(const struct field *header, const struct field *field, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (field[i].n != header[i].n || memcmp(field[i].text, header[i].text, field[i].n) != 0) return false;
+    return true;
+}
+
+bool smurf_csv_repeats_header(const struct csv *csv, size_t count)
+{
+    return csv->header && !csv->scan.log && count == csv->columns && is_repeated(csv->heading, csv->scan.field, count);
+}
 
 /* Empty fields at the end do not count. */
 static bool fits(const struct sample *s, const struct field *field, size_t *count)
@@ -43,6 +57,7 @@ static smurf_status each_record(const struct sample *s, const char **begin, cons
         status = smurf_csv_split(&scan, p, stop, &count);
         if (status == SMURF_ERROR_MEMORY) failed = smurf_fail_memory(err);
         if (status || (s->columns && !fits(s, scan.field, &count))) continue;
+        if (s->header && count == s->columns && is_repeated(s->header, scan.field, count)) continue;
         failed = take(to, scan.field, count, err);
     }
     smurf_csv_release(&scan);
@@ -79,7 +94,7 @@ static smurf_status see_row(void *to, const struct field *cell, size_t n, smurf_
 
 /* ---- Delimiter --------------------------------------------------------------------------------- */
 
-enum { COUNTED = 16 }; /* columns looked at for times */
+enum { COUNTED = 16, LOOKED_AT = 50 }; /* columns looked at for times; rows */
 struct counts {
     size_t expected, rows, right;
     struct time_guess time[COUNTED];
@@ -117,12 +132,57 @@ static smurf_status count_in(const char *p, const char *end, char delimiter, siz
     return status == SMURF_ERROR_MEMORY ? smurf_fail_memory(err) : SMURF_OK;
 }
 
+/* The number of fields that most rows have, empty ones at their end aside, and how many rows have it at least: the
+   votes for it less those against. */
+struct vote {
+    size_t fields, votes, rows;
+};
+
+static smurf_status vote_fields(void *to, const struct field *cell, size_t n, smurf_error *err)
+{
+    struct vote *v = to;
+    (void)err;
+    while (n > 1 && !cell[n - 1].n) n--;
+    v->rows++;
+    if (v->votes == 0) v->fields = n;
+    v->votes += n == v->fields ? 1 : -(size_t)1;
+    return SMURF_OK;
+}
+
+/* 0 fields: the first rows do not agree. */
+static smurf_status count_most(const struct sample *s, char delimiter, size_t *fields, smurf_error *err)
+{
+    struct sample any = *s;
+    struct vote vote = {0};
+    const char *from = s->begin;
+    any.delimiter = delimiter;
+    any.columns = 0;
+    smurf_status status = each_record(&any, &from, s->end, s->whole, LOOKED_AT, vote_fields, &vote, err);
+    *fields = 10 * vote.votes >= 7 * vote.rows ? vote.fields : 0;
+    return status;
+}
+
+/* A title above the table is no reason to split at its blanks: a delimiter that the first line lacks and that gives
+   most rows more fields is that of the table. */
+static smurf_status look_below_title(const struct sample *s, const char *p, const char *end, char *delimiter,
+                                     smurf_error *err)
+{
+    static const char candidate[] = {'\t', ',', ';', '|'};
+    size_t most, fields;
+    smurf_status status = count_most(s, *delimiter, &most, err);
+    for (size_t i = 0; i < sizeof candidate && !status; i++) {
+        if (memchr(p, candidate[i], (size_t)(end - p))) continue;
+        status = count_most(s, candidate[i], &fields, err);
+        if (!status && fields > most) *delimiter = candidate[i], most = fields;
+    }
+    return status;
+}
+
 /* The first delimiter that splits the first rows alike and leaves a column of times: in 'Mon, 16 Nov 2026|a' not the
    comma. Otherwise the first that splits them alike; otherwise the first in the first line. */
 static smurf_status guess_delimiter(struct sample *s, const char *p, const char *end, char *out, smurf_error *err)
 {
     static const char candidate[] = {'\t', ',', ';', '|', ' '};
-    enum { ROWS = 50 };
     char present = '\0', alike = '\0';
     bool times = false;
     struct counts *counts = malloc(sizeof *counts);
@@ -135,14 +195,14 @@ static smurf_status guess_delimiter(struct sample *s, const char *p, const char 
         s->delimiter = candidate[i];
         status = count_in(p, end, candidate[i], &counts->expected, err);
         const char *from = s->begin;
-        if (!status) status = each_record(s, &from, s->end, s->whole, ROWS, count_fields, counts, err);
+        if (!status) status = each_record(s, &from, s->end, s->whole, LOOKED_AT, count_fields, counts, err);
         if (status || counts->expected < 2 || !counts->rows || 10 * counts->right < 9 * counts->rows) continue;
         times = has_times(counts);
         if (times || !alike) alike = candidate[i];
     }
     free(counts);
     *out = alike ? alike : present ? present : ',';
-    return status;
+    return !status && (*out == ' ' || !present) ? look_below_title(s, p, end, out, err) : status;
 }
 
 /* ---- Header ------------------------------------------------------------------------------------ */
@@ -319,16 +379,20 @@ static smurf_status count_row(void *to, const struct field *cell, size_t n, smur
     return SMURF_OK;
 }
 
-/* Fails if there are rows, but none with as many fields as the first line. */
+/* Fails if there are rows, but none with as many fields as the first line, or most with more. */
 static smurf_status check_rows(struct csv *csv, const struct sample *sample, const struct sniff *sniff)
 {
     struct sample any = *sample;
     const char *begin = sample->begin;
     size_t count = 0;
-    if (sniff->rows || csv->scan.log) return SMURF_OK;
+    smurf_status status = SMURF_OK;
+    if (csv->scan.log) return SMURF_OK;
     any.columns = 0;
-    smurf_status status = each_record(&any, &begin, sample->end, true, 1, count_row, &count, csv->scan.err);
-    if (status || !count) return status;
+    if (sniff->rows)
+        status = count_most(sample, csv->scan.delimiter, &count, csv->scan.err);
+    else
+        status = each_record(&any, &begin, sample->end, true, 1, count_row, &count, csv->scan.err);
+    if (status || !count || count == csv->columns || (sniff->rows && count < csv->columns)) return status;
     return smurf_source_fail(csv->scan.source, csv->scan.err,
                              "the rows have %zu field%s, but the first line has %zu (it must name every column; "
                              "remove lines before it)",
@@ -343,6 +407,10 @@ static smurf_status look_at_rows(struct csv *csv, struct sample *sample, struct 
     sample->delimiter = csv->scan.delimiter;
     sample->columns = sample->least = csv->columns;
     while (sample->least && !first[sample->least - 1].n) sample->least--;
+    for (size_t i = 0; i < csv->columns && !csv->scan.log; i++) {
+        sample->header = is_value(&first[i], NULL) ? NULL : first;
+        if (!sample->header) break;
+    }
     smurf_status status = smurf_sniff_columns(sniff, csv->columns < SNIFF_COLUMNS ? csv->columns : SNIFF_COLUMNS, err);
     if (!status) status = each_row(sample, see_row, sniff, err);
     if (!status) status = check_rows(csv, sample, sniff);

@@ -68,6 +68,7 @@ static smurf_status read_row(struct csv *csv, struct rows *rows, const char *p, 
         if (!status) status = smurf_table_event(&csv->table, rows, &cells, csv->scan.err);
     }
     if (!status) return SMURF_OK;
+    if (csv->table.last == TABLE_UNREADABLE && smurf_csv_repeats_header(csv, count)) csv->table.last = TABLE_HEADER;
     status = smurf_source_blame(csv->scan.source, status, csv->scan.err);
     return smurf_table_pardon(&csv->table, status, cells.time.text, cells.time.n, csv->scan.err);
 }

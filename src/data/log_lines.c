@@ -88,11 +88,13 @@ static bool split_syslog(const char *p, const char *end, struct field *out, char
 
 /* ---- Web servers ------------------------------------------------------------------------------- */
 
-/* host ident user [10/Oct/2000:13:55:36 -0700] "GET /path HTTP/1.0" 200 2326, perhaps more. */
+/* host ident user [10/Oct/2000:13:55:36 -0700] "GET /path HTTP/1.0" 200 2326, perhaps more; perhaps the virtual host
+   first. */
 static bool split_common(const char *p, const char *end, struct field *out, char *room)
 {
     (void)room;
     struct field host = word(&p, end), ident = word(&p, end), user = word(&p, end);
+    if (p < end && *p != '[') host = ident, ident = user, user = word(&p, end);
     if (!ident.n || !user.n || p == end || *p != '[') return false;
     const char *close = memchr(p, ']', (size_t)(end - p));
     if (!close) return false;

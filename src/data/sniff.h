@@ -27,8 +27,9 @@ struct sniff_column {
     size_t flags;                /* true, false, yes, no, 0, 1 */
     size_t months;               /* names of months */
     size_t days;                 /* whole numbers from 1 to 31 */
-    char example[SNIFF_EXAMPLE]; /* the first cell */
+    char example[SNIFF_EXAMPLE]; /* the first cell; of times, the first that can be read */
     struct time_guess time;
+    size_t times; /* cells that some format of times reads */
     bool no_time; /* its cells are no times: they are no longer tried */
 };
 

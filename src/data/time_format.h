@@ -91,8 +91,8 @@ struct time_guess {
 };
 
 void smurf_time_guess_init(struct time_guess *guess);
-/* Any cell, also an empty one. text[n] must be readable and not a digit. */
-void smurf_time_guess_see(struct time_guess *guess, const char *text, size_t n);
+/* Any cell, also an empty one. text[n] must be readable and not a digit. Returns whether some format reads it. */
+bool smurf_time_guess_see(struct time_guess *guess, const char *text, size_t n);
 /* The format that reads most of the cells seen. Returns the share of the non-empty cells that it reads, 0 if there is
    none. note: what stays ambiguous and the reading taken, "" if nothing. */
 double smurf_time_guess_best(const struct time_guess *guess, struct time_format *out, char note[TIME_NOTE]);

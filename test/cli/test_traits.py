@@ -68,6 +68,9 @@ TIMES = {
     "iso_basic_fraction": (lambda t: t.strftime("%Y%m%dT%H%M%S,250Z"), "iso", 1),
     "us_12_hours_short": (lambda t: us(t) + t.strftime(" %I:%M%p"), "%m/%d/%Y", 60),
     "month_name_short_year": (lambda t: t.strftime("%d-%b-%y %I.%M.%S.000000 %p"), "%d-%b-%y", 1),
+    "iso_zone_name": (lambda t: t.strftime("%Y-%m-%dT%H:%M:%S+00:00[Europe/London]"), "iso", 1),
+    "javascript": (lambda t: t.strftime("%a %b %d %Y %H:%M:%S GMT+0000 (Coordinated Universal Time)"), "%b %d %Y", 1),
+    "javascript_local": (lambda t: us(t) + t.strftime(" %I:%M:%S\u202f%p"), "%m/%d/%Y", 1),
     "ctime": (lambda t: t.strftime("%a %b %d %H:%M:%S %Y"), "%b", 1),
     "epoch_s": (lambda t: str(int(t.replace(tzinfo=UTC).timestamp())), "epoch-s", 1),
     "epoch_fraction": (lambda t: "%.1f" % t.replace(tzinfo=UTC).timestamp(), "epoch-s", 1),
@@ -437,6 +440,8 @@ class Content(Described):
             c[1], w.strftime("%d/%b/%Y:%H:%M:%S"), a, {"pay": 404}.get(a, 200)) for w, c, a, n in ROWS)
         s = self.check(lines, "time", "host", "status", name="x.log", types=2)
         self.assertEqual(set(s["type_names"]), {"200", "404"})
+        virtual = "".join("example.com:80 " + line for line in lines.splitlines(keepends=True))
+        self.assertEqual(self.check(virtual, "time", "host", "status", name="x.log", types=2)["latest"], s["latest"])
 
     def test_numbers_separated_by_blanks(self):
         text = "".join("%d %d %d\n" % (i * 7 % 60 + 1, i * 11 % 70 + 1, 1082040961 + 50 * i) for i in range(600))
@@ -564,6 +569,37 @@ class Content(Described):
                    table(ROWS, None, " ", cells=lambda w, c, a, n: (w, c, a)), "date,time", None, "action", sequences=1, name="x.log")
         self.refused("# nothing\n# else\n", "the file is empty")
         self.check("sep=;\n" + table(ROWS, delimiter=";"), "when", "case", "activity")
+
+    def test_rows_of_separators_are_empty_lines(self):
+        for form, d in itertools.product(["iso_T_Z", "us"], DELIMITERS.values()):
+            lines = table(ROWS, delimiter=d, form=form).splitlines()
+            for n in 1, 40:
+                s = self.check("\r\n".join(lines[:30] + [d * 3] + lines[30:] + [d * 3, d * 5] * n), "when", "case", "activity", "--strict")
+                self.assertEqual(s["warnings"], [])
+
+    def test_the_header_once_more(self):
+        """Where files were joined. It is counted, however often it comes, and no value."""
+        for form, header in itertools.product(["iso_T_Z", "us", "epoch_s"], [("when", "case", "activity", "note"), ("Start Time", "User", "Größe", "x")]):
+            head, *lines = table(ROWS, header, form=form).splitlines()
+            for every in 5, 30:
+                text = "\n".join(head + "\n" + "\n".join(lines[i:i + every]) for i in range(0, 60, every))
+                for encoding in "utf-8", "latin1":
+                    s = self.check(text.encode(encoding), header[0], header[1], header[2], "--type", header[2], says=r"\(6 values.*\(4 values")
+                    n = 60 // every - 1
+                    self.assertIn("%d of %d rows %s the header and %s left out, first line %d" % (
+                        n, 60 + n, *(("repeats", "was") if n == 1 else ("repeat", "were")), every + 2), " ".join(s["warnings"]))
+            self.refuse("info", "x.csv", "--strict", "--type", header[2], says="x.csv:%d: time '%s'" % (every + 2, header[0]))
+        self.refused("time,type\n" * 3, "there are headers but no event below them")
+
+    def test_titles_above_the_table(self):
+        for title, n in ("Report: events", 1), ("Report: events\nof 2024-01-01\n", 1), ("All the events\n\n\n", 1), ("Events", 1):
+            for d in DELIMITERS.values():
+                self.refused(title + "\n" + table(ROWS, delimiter=d),
+                             ["the rows have 4 fields, but the first line has %d" % n, "remove lines before it"])
+
+    def test_the_example_is_a_time(self):
+        text = table(ROWS, form="us").replace(TIMES["us"][0](ROWS[0][0]), "N/A")
+        self.check(text, "when", "case", "activity", events=59, first=ROWS[1][0], says=r"time 'when' \(1/20/2015")
 
     def test_surplus_fields(self):
         lines = table(ROWS).splitlines()
