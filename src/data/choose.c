@@ -634,17 +634,33 @@ static bool is_guess(const struct choose *c)
     return false;
 }
 
+/* ", and write ... if it is 'NAME'", or nothing: a column of numbers with commas may be what was meant. */
+static void hint_at_commas(const struct choose *c, char *out, size_t room)
+{
+    *out = '\0';
+    for (size_t i = 0; i < c->columns; i++) {
+        const struct sniff_column *seen = c->candidate[i].seen;
+        if (seen->cells == 0 || seen->commas < seen->cells) continue;
+        snprintf(out, room, "; if it is '%.*s', write its numbers with a point, not as in %s",
+                 FIELD_SHOWN(c->table->name[i]), seen->example);
+        return;
+    }
+}
+
 static smurf_status no_time(const struct choose *c)
 {
+    char commas[200];
+    hint_at_commas(c, commas, sizeof commas);
     if (!c->table->header)
         return smurf_fail(
             c->err, SMURF_ERROR_INPUT,
             "no header and no column of times (name it by its number, such as --time 1, and say how times "
-            "are written with --time-format)");
+            "are written with --time-format%s)",
+            commas);
     return smurf_fail(c->err, SMURF_ERROR_INPUT,
                       "no column of times among %s (name it with --time NAME, and say how times are written with "
-                      "--time-format)",
-                      list_columns((char[LIST]){0}, c->table));
+                      "--time-format%s)",
+                      list_columns((char[LIST]){0}, c->table), commas);
 }
 
 smurf_status smurf_choose(struct choice *out, const struct choosing *table, smurf_error *err)

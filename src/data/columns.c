@@ -167,8 +167,7 @@ static bool is_non_finite(const char *text, size_t n)
            (n == 8 && !strncasecmp(text, "infinity", 8));
 }
 
-/* 0,25 or 1,600,000 */
-static bool has_comma(const char *text, size_t n)
+bool smurf_column_has_comma(const char *text, size_t n)
 {
     bool comma = false;
     for (size_t i = 0; i < n; i++) {
@@ -186,7 +185,7 @@ smurf_status smurf_column_time(struct decimal *out, const char *text, size_t n, 
         if (is_non_finite(text, n))
             return smurf_fail(err, SMURF_ERROR_INPUT, "time '%.*s' is not finite (repair or remove the event)", shown,
                               text);
-        if (has_comma(text, n))
+        if (smurf_column_has_comma(text, n))
             return smurf_fail(
                 err, SMURF_ERROR_INPUT,
                 "time '%.*s' is a number with a comma (write a point before decimals, and nothing between "

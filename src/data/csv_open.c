@@ -446,7 +446,14 @@ static bool names_separator(const char *p, const char *end)
     return end - p == 5 && memcmp(p, "sep=", 4) == 0 && strchr(",;|\t", p[4]);
 }
 
-/* The first line that is no comment. */
+/* A row of empty fields, before the separator is known. */
+static bool is_empty_row(const char *p, const char *end)
+{
+    while (p < end && *p && strchr(",;|\t ", *p)) p++;
+    return p == end;
+}
+
+/* The first line that is no comment and not empty. */
 static smurf_status skip_comments(struct csv *csv, const char **begin, const char **end)
 {
     struct source *source = csv->scan.source;
@@ -457,7 +464,7 @@ static smurf_status skip_comments(struct csv *csv, const char **begin, const cha
             csv->scan.delimiter = (*begin)[4];
             stated = true;
         } else if (**begin != '#') {
-            return SMURF_OK;
+            if (!is_empty_row(*begin, *end)) return SMURF_OK;
         } else if (!(csv->comment = smurf_arena_text(&csv->text, *begin, (size_t)(*end - *begin)))) {
             return smurf_fail_memory(csv->scan.err);
         }

@@ -2,6 +2,7 @@
 #include "data/sniff.h"
 
 #include "data/builder.h"
+#include "data/columns.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -96,6 +97,7 @@ static smurf_status see_cell(struct sniff_column *c, const char *text, size_t n,
     else if (smurf_names_intern(&c->value, text, n) == NAMES_FULL)
         return smurf_fail_memory(err);
     see_number(c, text, n);
+    c->commas += n <= 40 && smurf_column_has_comma(text, n);
     c->flags += is_flag(text, n);
     c->months += smurf_sniff_is_month(text, n);
     see_time(c, text, n);

@@ -24,6 +24,7 @@ struct sniff_column {
     size_t indices;              /* of these those that can be a type's number */
     double largest, last;        /* number */
     size_t falls;                /* numbers below the one before */
+    size_t commas;               /* numbers with a comma, such as 0,25 or 1,600,000 */
     size_t flags;                /* true, false, yes, no, 0, 1 */
     size_t months;               /* names of months */
     size_t days;                 /* whole numbers from 1 to 31 */

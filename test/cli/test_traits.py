@@ -574,7 +574,7 @@ class Content(Described):
         for form, d in itertools.product(["iso_T_Z", "us"], DELIMITERS.values()):
             lines = table(ROWS, delimiter=d, form=form).splitlines()
             for n in 1, 40:
-                s = self.check("\r\n".join(lines[:30] + [d * 3] + lines[30:] + [d * 3, d * 5] * n), "when", "case", "activity", "--strict")
+                s = self.check("\r\n".join([d * 3, d] + lines[:30] + [d * 3] + lines[30:] + [d * 3, d * 5] * n), "when", "case", "activity", "--strict")
                 self.assertEqual(s["warnings"], [])
 
     def test_the_header_once_more(self):
@@ -612,6 +612,8 @@ class Content(Described):
     def test_commas_in_numbers(self):
         for text in "time;type\n0,5;a\n1,5;b\n", 'time,type\n"1,600,000",a\n"1,600,001",b\n':
             self.refused(text, ["x.csv:2: time ", "is a number with a comma"])
+        self.refused("who;how much;what\nann;0,5;a\nbob;1,5;b\n", ["no column of times among who, how much, what ",
+                                                                    "if it is 'how much', write its numbers with a point, not as in 0,5"])
 
     def test_units_since_1970_are_not_mixed(self):
         def rows(n, wrong, factor=1000, name="ts"):
