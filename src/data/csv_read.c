@@ -24,6 +24,10 @@ static const char *delimiter_name(const struct csv *csv)
 
 static smurf_status wrong_count(struct csv *csv, size_t count)
 {
+    if (csv->scan.log)
+        return smurf_table_misfit(&csv->table,
+                                  smurf_fail(csv->scan.err, SMURF_ERROR_INPUT,
+                                             "this is no line of a %s like the others", csv->scan.log->name));
     return smurf_table_misfit(
         &csv->table,
         smurf_fail(csv->scan.err, SMURF_ERROR_INPUT,

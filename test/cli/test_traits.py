@@ -434,6 +434,20 @@ class Content(Described):
                         for w, c, a, n in ROWS)
         self.check(lines, "time", "host", "program", name="x.log", sequences=2, types=2, first=None, says="no year")
         self.check(lines.replace("cron", "sshd"), "time", "host", "message", name="x.log", sequences=2, types=4, first=None)
+        more = "".join(line + "\n    at line %d\n\t...\n" % i for i, line in enumerate(lines.splitlines()))
+        self.check(more, "time", "host", "program", "--strict", name="x.log", sequences=2, types=2, first=None)
+        self.refused(lines.replace("\n", "\nException\n"), "no column of times", name="x.log")
+        text = lines.replace("\n", "\nException\n", 5)
+        self.refused(text, ["x.log:2: this is no line of a syslog like the others", "5 of 65 rows cannot be read"], name="x.log")
+
+    def test_syslog_of_rfc_5424(self):
+        def lines(data):
+            return "".join("<165>1 %s host%d %s %s ID47 %s %s for %s\n" % (
+                w.isoformat() + ".003Z", int(c[1]) % 2, {"pay": "cron"}.get(a, "sshd"), n[5:], data, a, n) for w, c, a, n in ROWS)
+        for data in "-", "[exampleSDID@32473 iut=\"3\" why=\"a ] \\\" b\"][x@1 y=\"2\"]":
+            self.check(lines(data), "time", "host", "program", name="x.log", sequences=2, types=2)
+            s = self.check(lines(data).replace("cron", "sshd"), "time", "host", "message", name="x.log", sequences=2, types=4)
+            self.assertIn("pay for note #", s["type_names"])
 
     def test_common_log(self):
         lines = "".join('10.0.0.%s - - [%s +0000] "GET /%s HTTP/1.0" %s 2326 "-" "a \\"b\\""\n' % (
@@ -592,7 +606,7 @@ class Content(Described):
         self.refused("time,type\n" * 3, "there are headers but no event below them")
 
     def test_titles_above_the_table(self):
-        for title, n in ("Report: events", 1), ("Report: events\nof 2024-01-01\n", 1), ("All the events\n\n\n", 1), ("Events", 1):
+        for title, n in ("Report: events", 1), ("Report: events\nof 2024-01-01\n", 1), ("All the events\n\n\n", 1), ("Events", 1), ("+---+---+", 1):
             for d in DELIMITERS.values():
                 self.refused(title + "\n" + table(ROWS, delimiter=d),
                              ["the rows have 4 fields, but the first line has %d" % n, "remove lines before it"])
