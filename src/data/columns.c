@@ -61,13 +61,15 @@ static const char *const telling[COLUMN_ROLES] = {
                         "engine entity equipment guest host household incident invoice loan machine member node order "
                         "passenger patient person player plane policy seq sequence serial series session ship student "
                         "subject subscriber ticket trace train truck uid unit user vehicle vin visitor",
-    [COLUMN_TIME] = "clock created date datetime epoch occurred time timestamp ts when",
+    [COLUMN_TIME] = "clock created date datetime epoch logged occurred started time timestamp ts when",
     [COLUMN_TYPE] = "action activity alarm alert category class command error event kind label level mark method "
                     "operation outcome phase priority program rating reason result severity shape stage status step "
                     "task type verb",
 };
 /* Words that say little beside a telling one. */
 static const char filler[] = "code hash id ids idx index key name no nr num number ref uuid №";
+/* The same of times only. */
+static const char time_filler[] = "at gmt local on utc";
 /* Times of something else than the event. */
 static const char late[] = "birth closed due end expires expiry finish finished last modified resolved stop to until "
                            "updated";
@@ -144,7 +146,8 @@ int smurf_column_strength(enum column_role role, const char *name, size_t n)
     int told = 0, other = 0, fillers = 0;
     bool last = false, wrong = false;
     for (int i = 0; i < w.count; i++) {
-        bool here = tells(role, w.word[i]), fill = !here && in_list(filler, w.word[i]);
+        bool here = tells(role, w.word[i]),
+             fill = !here && (in_list(filler, w.word[i]) || (role == COLUMN_TIME && in_list(time_filler, w.word[i])));
         told += here;
         fillers += fill;
         other += !here && !fill;

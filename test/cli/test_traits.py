@@ -312,6 +312,14 @@ class Content(Described):
                        "start_date", "case", "activity")
         self.assertRegex(s["text"], "or 'end_date': --time NAME")
 
+    def test_a_day_and_a_moment(self):
+        for name in "started_at", "event_timestamp", "created_on", "Timestamp", "time_utc", "logged at":
+            self.check(table(ROWS, ("date", name, "case", "activity"), cells=lambda w, c, a, n: (w[:10], w, c, a)), name, "case", "activity",
+                       says="or 'date': --time NAME")
+        for name in "updated_at", "end_time", "due", "elsewhere":
+            self.check(table(ROWS, (name, "date", "case", "activity"), cells=lambda w, c, a, n: (w, w[:10], c, a)), "date", "case", "activity",
+                       first=None, says="or '%s': --time NAME" % name)
+
     def test_an_id_that_never_repeats_is_no_sequence(self):
         self.check(table(ROWS, ("when", "Incident Number", "Type", "session"), cells=lambda w, c, a, n: (w, "F" + n[5:], a, n)),
                    "when", None, "Type", sequences=1, says="no sequence column: one log")
