@@ -57,10 +57,11 @@ int smurf_column_rank(enum column_role role, const char *name, size_t n, const s
 
 /* Blank-separated words that make a name suggest a role. */
 static const char *const telling[COLUMN_ROLES] = {
-    [COLUMN_SEQUENCE] = "account asset bike bus car card case claim client contract customer device driver employee "
-                        "engine entity equipment guest host household incident invoice loan machine member node order "
-                        "passenger patient person player plane policy seq sequence serial series session ship student "
-                        "subject subscriber ticket trace train truck uid unit user vehicle vin visitor",
+    [COLUMN_SEQUENCE] = "account asset bike bus car card case claim client computer contract customer device "
+                        "driver employee engine entity equipment guest host hostname household incident invoice "
+                        "loan machine member meter node order passenger patient person player plane policy "
+                        "sensor seq sequence serial series session ship student subject subscriber ticket trace "
+                        "train truck uid unit user vehicle vin visitor",
     [COLUMN_TIME] = "clock created date datetime epoch logged occurred started time timestamp ts when",
     [COLUMN_TYPE] = "action activity alarm alert category class command error event kind label level mark method "
                     "operation outcome phase priority program rating reason result severity shape stage status step "

@@ -26,7 +26,7 @@
 #include "data/calendar.h"
 #include "data/time_zone.h"
 
-enum { TIME_OPS = 40, TIME_TEXT = 64, TIME_NOTE = 160, TIME_CANDIDATES = 40 };
+enum { TIME_OPS = 40, TIME_TEXT = 64, TIME_NOTE = 160, TIME_CANDIDATES = 44 };
 
 /* What a format reads. A column with a date and no clock can be joined with a column with a clock and no date. */
 enum time_parts { TIME_YEAR = 1, TIME_DATE = 2, TIME_CLOCK = 4, TIME_OFFSET = 8, TIME_NUMBER = 16 };

@@ -46,6 +46,7 @@ static const struct candidate {
     {"%d-%b-%Y%~", NULL},
     {"%d-%b-%y%~", NULL},
     {"%d/%b/%Y%~", NULL},
+    {"%d/%b/%y%~", NULL},
     {"%d %b %Y%~", NULL},
     {"%d %b %y%~", NULL},
     {"%b %d, %Y%~", NULL},

@@ -71,6 +71,7 @@ TIMES = {
     "iso_zone_name": (lambda t: t.strftime("%Y-%m-%dT%H:%M:%S+00:00[Europe/London]"), "iso", 1),
     "javascript": (lambda t: t.strftime("%a %b %d %Y %H:%M:%S GMT+0000 (Coordinated Universal Time)"), "%b %d %Y", 1),
     "javascript_local": (lambda t: us(t) + t.strftime(" %I:%M:%S\u202f%p"), "%m/%d/%Y", 1),
+    "tracker": (lambda t: t.strftime("%d/%b/%y %I:%M %p"), "%d/%b/%y %I:%M %p", 60),
     "ctime": (lambda t: t.strftime("%a %b %d %H:%M:%S %Y"), "%b", 1),
     "epoch_s": (lambda t: str(int(t.replace(tzinfo=UTC).timestamp())), "epoch-s", 1),
     "epoch_fraction": (lambda t: "%.1f" % t.replace(tzinfo=UTC).timestamp(), "epoch-s", 1),
@@ -222,7 +223,7 @@ for missing, share in itertools.product(["time", "sequence", "type"], [1, 2, 20]
 
 
 SEQUENCES = ["case:concept:name", "Case ID", "CaseID", "userId", "user_id", "machineID", "session", "account", "patient", "device",
-             "Customer Id", "ORDER_NO", "vehicle", "trace", "member-id"]
+             "Customer Id", "ORDER_NO", "vehicle", "trace", "member-id", "uid", "Sensor"]
 TYPES = ["concept:name", "Activity", "event", "errorID", "EventId", "action", "status", "alarm code", "Event_Type", "Phase"]
 for sequence in SEQUENCES:
     add("sequence_" + sequence, lambda self, name=sequence: self.check(
