@@ -530,6 +530,19 @@ static bool scan_number(struct decimal *out, const char *text, size_t n)
     return smurf_decimal_scan(out, text) == text + n;
 }
 
+/* Spreadsheets write 42024,354 where decimals have a comma. The decimal's text is not kept. */
+static bool scan_day_number(struct decimal *out, const char *text, size_t n)
+{
+    char plain[41];
+    const char *comma = memchr(text, ',', n);
+    if (!comma) return scan_number(out, text, n);
+    if (n >= sizeof plain) return false;
+    memcpy(plain, text, n);
+    plain[n] = '\0';
+    plain[comma - text] = '.';
+    return scan_number(out, plain, n);
+}
+
 static bool finish(struct time_reader *r, struct decimal *out, struct calendar_time *t, const char *text, size_t n)
 {
     if (r->zone) {
@@ -554,7 +567,8 @@ bool smurf_time_read(struct time_reader *reader, struct decimal *out, const char
     switch (kind) {
     case TIME_PATTERN:
     case TIME_ISO: return smurf_calendar_scan(&time, text, n) && finish(reader, out, &time, text, n);
-    case TIME_EXCEL: return scan_number(out, text, n) && read_excel(&time, out) && finish(reader, out, &time, text, n);
+    case TIME_EXCEL:
+        return scan_day_number(out, text, n) && read_excel(&time, out) && finish(reader, out, &time, text, n);
     case TIME_PLAIN: return scan_number(out, text, n);
     default: return scan_number(out, text, n) && read_epoch(out, 3 * (kind - TIME_EPOCH_S));
     }

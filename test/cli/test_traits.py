@@ -426,6 +426,8 @@ class Content(Described):
         rows = [("%.6f" % (42024.354340278 + i / 7), "c%d" % (i % 6), "abcd"[i % 4], "") for i in range(60)]
         text = table(rows, form="none")
         self.check(text, "when", "case", "activity", "--time-format", "excel", first=datetime.datetime(2015, 1, 20, 8, 30))
+        commas = table([(day.replace(".", ","), c, a, n) for day, c, a, n in rows], delimiter=";", form="none")
+        self.check(commas, "when", "case", "activity", "--time-format", "excel", first=datetime.datetime(2015, 1, 20, 8, 30))
         self.assertFalse(self.take(table(rows, ("time", "case", "activity", "note"), form="none"))["calendar"])
 
     def test_missing_takes_three_words(self):
