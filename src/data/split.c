@@ -286,6 +286,32 @@ static smurf_status cut_single(smurf_split *out, const smurf_data *data, const d
     return smurf_split_by_time(out, data, moment_of(s, n1), moment_of(s, n2), err);
 }
 
+/* Two sequences cannot be dealt to three parts: both are cut at the moments that divide their events by the shares. */
+static smurf_status cut_two(smurf_split *out, const smurf_data *data, const double share[PARTS], double total,
+                            smurf_error *err)
+{
+    const smurf_sequence *s = data->sequence;
+    size_t n = s[0].length + s[1].length, at[2] = {0}, first[2];
+    smurf_moment from[2];
+    first[0] = (size_t)((double)n * share[0] / total);
+    first[1] = (size_t)((double)n * (share[0] + share[1]) / total);
+    if (first[0] == 0 || first[0] == first[1] || first[1] >= n)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                          "2 sequences are too few to be split like this (leave out a part, as in 8:0:2, or collect "
+                          "more events)");
+    for (size_t i = 0; i <= first[1]; i++) { /* in order of time */
+        bool later = at[0] == s[0].length;
+        if (!later && at[1] < s[1].length) {
+            smurf_moment a = moment_of(&s[0], at[0]), b = moment_of(&s[1], at[1]);
+            later = b.whole < a.whole || (b.whole == a.whole && b.fraction < a.fraction);
+        }
+        for (int k = 0; k < 2; k++)
+            if (i == first[k]) from[k] = moment_of(&s[later], at[later]);
+        at[later]++;
+    }
+    return smurf_split_by_time(out, data, from[0], from[1], err);
+}
+
 /* How many of n go to each part: rounded, but at least one for each part that has a share. */
 static void deal(size_t n, const double share[PARTS], double total, size_t count[PARTS])
 {
@@ -308,6 +334,7 @@ smurf_status smurf_split_by_share(smurf_split *out, const smurf_data *data, cons
         return smurf_fail(err, SMURF_ERROR_ARGUMENT,
                           "shares must not be negative, and that of train must be positive, as in 8:1:1");
     if (data->sequences == 1) return cut_single(out, data, share, total, err);
+    if (data->sequences == 2 && share[1] > 0 && share[2] > 0) return cut_two(out, data, share, total, err);
     size_t n = data->sequences, count[PARTS];
     deal(n, share, total, count);
     if (count[0] == 0)

@@ -154,7 +154,13 @@ class Parts(EvalCase):
                 ("--split-at", "2024-01-31T04:00:00,2024-01-31T06:00:00"):
             self.smurf("train", "g.csv", "--epochs", "1", "-q", *SMALL, *more)
             self.assertEqual(self.json("model.safetensors", "g.csv", quiet=False)["part"], "test", more)
-        # several sequences, of which one is train
+        # two sequences are cut in time, with or without dates; of more, one may be train
+        for rows in table(2, 50), calendar(2, 50):
+            self.write("h.csv", rows)
+            r = self.smurf("train", "h.csv", "--epochs", "1", *SMALL, quiet=False)
+            self.assertIn("two sequences: they are cut in time, 8:1:1", r.err)
+            e = self.json("model.safetensors", "h.csv", quiet=False)
+            self.assertEqual((e["part"], e["n"]), ("test", 10))
         for n in 3, 4:
             self.write("h.csv", table(n, 50))
             self.smurf("train", "h.csv", "--epochs", "1", "-q", *SMALL)
