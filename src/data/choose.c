@@ -179,11 +179,16 @@ static size_t distance(size_t a, size_t b)
 
 enum part_of_date { PART_DATE, PART_MONTH, PART_DAY, PART_YEAR };
 
+/* The names of the parts are listed with commas. */
+static bool can_be_listed(const struct candidate *c)
+{
+    return !memchr(c->name->text, ',', c->name->n);
+}
+
 static bool is_part(const struct candidate *c, enum part_of_date part)
 {
     const struct sniff_column *seen = c->seen;
-    if (!seen->cells || 20 * seen->cells < 19 * c->rows) return false;
-    if (memchr(c->name->text, ',', c->name->n)) return false; /* the names of the parts are listed with commas */
+    if (!seen->cells || 20 * seen->cells < 19 * c->rows || !can_be_listed(c)) return false;
     switch (part) {
     case PART_DATE: return smurf_candidate_is_date(c) && !(c->format.parts & TIME_CLOCK);
     case PART_MONTH: return seen->months == seen->cells;
@@ -389,7 +394,7 @@ static smurf_status find_time(struct choose *c)
     if (!c->candidate) return take_usual(c, COLUMN_TIME);
     ptrdiff_t best = best_of(c, COLUMN_TIME, 1, &score), clock = -1;
     for (size_t i = 0; i < c->columns && clock < 0; i++)
-        if (smurf_candidate_is_clock(&c->candidate[i])) clock = (ptrdiff_t)i;
+        if (smurf_candidate_is_clock(&c->candidate[i]) && can_be_listed(&c->candidate[i])) clock = (ptrdiff_t)i;
     bool complete =
         best >= 0 && smurf_candidate_is_date(&c->candidate[best]) && (c->candidate[best].format.parts & TIME_CLOCK);
     if (clock >= 0 && !complete) {
