@@ -200,15 +200,25 @@ int dataset_read(smurf_split *out, const char *path, const struct dataset_option
     return report_error(&err);
 }
 
+/* Says so where sequences are cut in time, not dealt. */
+static void tell_cut(size_t n, const char *shares)
+{
+    double share[3];
+    dataset_shares(shares, share);
+    if (n == 1) report_done("one sequence: it is cut in time, %s, with what came before as history", shares);
+    if (n == 2 && share[1] > 0 && share[2] > 0)
+        report_done("two sequences: they are cut in time, %s, with what came before as history", shares);
+}
+
 int dataset_cut(smurf_split *split, const struct dataset_options *o)
 {
     smurf_error err = {0};
     smurf_status status = SMURF_OK;
     if (o->split || o->split_at) {
         smurf_split parts;
-        if (o->split && smurf_data_sequences(split->train) == 1)
-            report_done("one sequence: it is cut in time, %s, with what came before as history", o->split);
+        size_t sequences = smurf_data_sequences(split->train);
         status = dataset_split(&parts, split->train, o, common.seed, &err);
+        if (!status && o->split) tell_cut(sequences, o->split);
         smurf_split_release(split);
         *split = parts;
     } else {

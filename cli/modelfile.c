@@ -115,11 +115,11 @@ static bool write_start(const smurf_data *part, char text[64])
 }
 
 /* Shares of one sequence are noted as times too: when the log has grown, its new events belong to test. */
-char *modelfile_note(const struct dataset_options *o, const smurf_split *split)
+char *modelfile_note(const struct dataset_options *o, const smurf_split *split, int in_time)
 {
     char *text, from[2][64] = {"", ""};
-    bool one = o->split && split->test && smurf_data_sequences(split->train) == 1 &&
-               write_start(split->dev ? split->dev : split->test, from[0]) && write_start(split->test, from[1]);
+    bool one = o->split && split->test && in_time && write_start(split->dev ? split->dev : split->test, from[0]) &&
+               write_start(split->test, from[1]);
     if (!one) from[0][0] = from[1][0] = '\0';
     int n = asprintf(&text, "%s %s%s%s%s%s%s%s", o->split_at ? "at" : "shares", o->split_at ? o->split_at : o->split,
                      one ? "\nat " : "", from[0], one ? "," : "", from[1], o->dither ? "\ndither " : "",

@@ -22,8 +22,9 @@ void modelfile_types(const smurf_model *model, struct dataset_options *options);
 /* Loads DATA and returns the requested part, with types numbered as the model does. */
 int modelfile_read(const smurf_model *model, smurf_split *split, smurf_data **part, const char *path,
                    struct dataset_options *options, const char *name);
-/* How the options split a file, as text to keep in the model; the caller frees it. */
-char *modelfile_note(const struct dataset_options *options, const smurf_split *split);
+/* How the options split a file, as text to keep in the model; the caller frees it. in_time: one sequence, cut in time.
+ */
+char *modelfile_note(const struct dataset_options *options, const smurf_split *split, int in_time);
 /* Replaces a data set by one with types numbered as the model does; NULL is ignored. Returns 0 or the exit status. */
 int modelfile_match(const smurf_model *model, smurf_data **data);
 /* A remark if the naive laws that the model is pooled with look back at more events than windows of the data carry. */

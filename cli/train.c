@@ -406,8 +406,10 @@ int command_train(int argc, char **argv)
         data.dither = NULL;
     }
     int recalibrate = dataset_recalibrate(o.recalibrate);
-    status = dataset_load(&split, argv[0], &data);
-    if (!status && !directory) o.split = modelfile_note(&data, &split);
+    status = dataset_read(&split, argv[0], &data);
+    int one = !status && smurf_data_sequences(split.train) == 1;
+    if (!status) status = dataset_cut(&split, &data);
+    if (!status && !directory) o.split = modelfile_note(&data, &split, one);
     if (!status) status = train(&o, &split, recalibrate);
     free(o.resume_path);
     free(o.split);

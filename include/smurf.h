@@ -240,8 +240,8 @@ SMURF_API void smurf_split_release(smurf_split *split);
 SMURF_API smurf_status smurf_split_read(smurf_split *out, const char *directory, const smurf_read_config *config,
                                         smurf_error *err);
 
-/* Deals whole sequences into three parts with the given shares, which need not add up to 1. A single sequence is cut
-   in time instead; each part has what came before as history. */
+/* Deals whole sequences into three parts with the given shares, which need not add up to 1. A single sequence, and two
+   that should make three parts, are cut in time instead; each part has what came before as history. */
 SMURF_API smurf_status smurf_split_by_share(smurf_split *out, const smurf_data *data, const double share[3],
                                             uint64_t seed, smurf_error *err);
 

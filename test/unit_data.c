@@ -533,6 +533,27 @@ static void one_sequence_is_cut_in_time(void **state)
     smurf_data_free(data);
 }
 
+/* At the same moments, which divide their events by the shares; the order in the file is not that of time. */
+static void two_sequences_are_cut_in_time(void **state)
+{
+    (void)state;
+    smurf_data *data = read_text("user,time\na,2\na,4\na,6\na,8\nb,1\nb,3\nb,5\nb,7\nb,9\nb,1000010\n");
+    smurf_split split;
+    assert_int_equal(smurf_split_by_share(&split, data, (double[]){6, 2, 2}, 1, NULL), SMURF_OK);
+    assert_int_equal(smurf_data_events(split.train), 6); /* 1 to 6 */
+    assert_int_equal(smurf_data_sequence(split.train, 0)->length, 3);
+    assert_int_equal(smurf_data_gaps(split.dev), 2); /* 7 and 8 */
+    assert_int_equal(smurf_data_gaps(split.test), 2);
+    assert_int_equal(smurf_data_sequence(split.test, 0)->length, 6);
+    assert_int_equal(smurf_data_sequence(split.test, 0)->first, 4);
+    smurf_split_release(&split);
+    assert_int_equal(smurf_split_by_share(&split, data, (double[]){8, 0, 2}, 1, NULL), SMURF_OK); /* dealt */
+    assert_int_equal(smurf_data_sequences(split.train), 1);
+    smurf_split_release(&split);
+    assert_int_equal(smurf_split_by_share(&split, data, (double[]){8, 1e-9, 1}, 1, NULL), SMURF_ERROR_ARGUMENT);
+    smurf_data_free(data);
+}
+
 /* ---- Windows --------------------------------------------------------------------------------- */
 
 /* The scored events of the windows are those of the input, each once and in order, each with its history. */
@@ -686,6 +707,7 @@ int main(void)
         cmocka_unit_test(split_in_time),
         cmocka_unit_test(split_of_nanoseconds),
         cmocka_unit_test(one_sequence_is_cut_in_time),
+        cmocka_unit_test(two_sequences_are_cut_in_time),
         cmocka_unit_test(windows),
         cmocka_unit_test(formats),
         cmocka_unit_test(unknown_format),

@@ -97,6 +97,7 @@ static void formats_read(void **state)
         {"epoch-ms", "0", 0},
         {"epoch-ms", "-1000", -1},
         {"excel", "45322.5", 1706702400},
+        {"excel", "45322,5", 1706702400},
         {"excel", "45322.500011574074", 1706702401},
         {"excel", "1", -2209075200},
     };
@@ -137,6 +138,8 @@ static void formats_do_not_read(void **state)
         {"epoch-s", "1e400"},
         {"epoch-s", "abc"},
         {"excel", "2958466"},
+        {"excel", "45,322.5"},
+        {"excel", "45,322,5"},
         {"excel", "1e300"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {

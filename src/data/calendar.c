@@ -114,13 +114,15 @@ static const char *scan_date(const char *p, const char *end, int64_t *days, bool
     return p;
 }
 
-static const char *scan_clock(const char *p, const char *end, struct calendar_time *out)
+/* hour_alone: "T12" is a time. */
+static const char *scan_clock(const char *p, const char *end, bool hour_alone, struct calendar_time *out)
 {
-    int hour, minute, second = 0;
-    if (!(p = fixed(p, end, 2, &hour)) || p >= end) return NULL;
-    bool colon = *p == ':';
-    if (!(p = fixed(p + colon, end, 2, &minute))) return NULL;
-    if (p < end && (colon ? *p == ':' : is_digit(*p))) {
+    int hour, minute = 0, second = 0;
+    if (!(p = fixed(p, end, 2, &hour))) return NULL;
+    bool more = p < end && *p != 'Z' && *p != 'z', colon = more && *p == ':';
+    if (!more && !hour_alone) return NULL;
+    if (more && !(p = fixed(p + colon, end, 2, &minute))) return NULL;
+    if (more && p < end && (colon ? *p == ':' : is_digit(*p))) {
         if (!(p = fixed(p + colon, end, 2, &second))) return NULL;
         if (p < end && (*p == '.' || *p == ',') && !(p = smurf_calendar_scan_fraction(p + 1, end, out))) return NULL;
     }
@@ -138,12 +140,13 @@ bool smurf_calendar_scan(struct calendar_time *out, const char *text, size_t n)
     if (!(p = scan_date(p, end, &days, &plain))) return false;
     *out = (struct calendar_time){.seconds = days * 86400};
     if (p == end) return true;
-    bool mark = *p == 'T' || *p == 't' || *p == ' ';
+    bool letter = *p == 'T' || *p == 't', mark = letter || *p == ' ';
     if (!mark && !(plain && is_digit(*p))) return false;
     int east;
-    if (!(p = scan_clock(p + mark, end, out)) || !(p = smurf_calendar_scan_offset(p, end, out, &east))) return false;
+    if (!(p = scan_clock(p + mark, end, letter, out)) || !(p = smurf_calendar_scan_offset(p, end, out, &east)))
+        return false;
     out->seconds -= east;
-    return p == end;
+    return p == end || (out->zoned && *p == '['); /* the name of the zone, which the offset makes superfluous */
 }
 
 void smurf_calendar_decimal(struct decimal *out, const struct calendar_time *time, const char *text, size_t n)

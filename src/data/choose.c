@@ -179,11 +179,16 @@ static size_t distance(size_t a, size_t b)
 
 enum part_of_date { PART_DATE, PART_MONTH, PART_DAY, PART_YEAR };
 
+/* The names of the parts are listed with commas. */
+static bool can_be_listed(const struct candidate *c)
+{
+    return !memchr(c->name->text, ',', c->name->n);
+}
+
 static bool is_part(const struct candidate *c, enum part_of_date part)
 {
     const struct sniff_column *seen = c->seen;
-    if (!seen->cells || 20 * seen->cells < 19 * c->rows) return false;
-    if (memchr(c->name->text, ',', c->name->n)) return false; /* the names of the parts are listed with commas */
+    if (!seen->cells || 20 * seen->cells < 19 * c->rows || !can_be_listed(c)) return false;
     switch (part) {
     case PART_DATE: return smurf_candidate_is_date(c) && !(c->format.parts & TIME_CLOCK);
     case PART_MONTH: return seen->months == seen->cells;
@@ -389,7 +394,7 @@ static smurf_status find_time(struct choose *c)
     if (!c->candidate) return take_usual(c, COLUMN_TIME);
     ptrdiff_t best = best_of(c, COLUMN_TIME, 1, &score), clock = -1;
     for (size_t i = 0; i < c->columns && clock < 0; i++)
-        if (smurf_candidate_is_clock(&c->candidate[i])) clock = (ptrdiff_t)i;
+        if (smurf_candidate_is_clock(&c->candidate[i]) && can_be_listed(&c->candidate[i])) clock = (ptrdiff_t)i;
     bool complete =
         best >= 0 && smurf_candidate_is_date(&c->candidate[best]) && (c->candidate[best].format.parts & TIME_CLOCK);
     if (clock >= 0 && !complete) {
@@ -634,17 +639,33 @@ static bool is_guess(const struct choose *c)
     return false;
 }
 
+/* ", and write ... if it is 'NAME'", or nothing: a column of numbers with commas may be what was meant. */
+static void hint_at_commas(const struct choose *c, char *out, size_t room)
+{
+    *out = '\0';
+    for (size_t i = 0; i < c->columns; i++) {
+        const struct sniff_column *seen = c->candidate[i].seen;
+        if (seen->cells == 0 || seen->commas < seen->cells) continue;
+        snprintf(out, room, "; if it is '%.*s', write its numbers with a point, not as in %s",
+                 FIELD_SHOWN(c->table->name[i]), seen->example);
+        return;
+    }
+}
+
 static smurf_status no_time(const struct choose *c)
 {
+    char commas[200];
+    hint_at_commas(c, commas, sizeof commas);
     if (!c->table->header)
         return smurf_fail(
             c->err, SMURF_ERROR_INPUT,
             "no header and no column of times (name it by its number, such as --time 1, and say how times "
-            "are written with --time-format)");
+            "are written with --time-format%s)",
+            commas);
     return smurf_fail(c->err, SMURF_ERROR_INPUT,
                       "no column of times among %s (name it with --time NAME, and say how times are written with "
-                      "--time-format)",
-                      list_columns((char[LIST]){0}, c->table));
+                      "--time-format%s)",
+                      list_columns((char[LIST]){0}, c->table), commas);
 }
 
 smurf_status smurf_choose(struct choice *out, const struct choosing *table, smurf_error *err)

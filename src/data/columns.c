@@ -57,17 +57,20 @@ int smurf_column_rank(enum column_role role, const char *name, size_t n, const s
 
 /* Blank-separated words that make a name suggest a role. */
 static const char *const telling[COLUMN_ROLES] = {
-    [COLUMN_SEQUENCE] = "account asset bike bus car card case claim client contract customer device driver employee "
-                        "engine entity equipment guest host household incident invoice loan machine member node order "
-                        "passenger patient person player plane policy seq sequence serial series session ship student "
-                        "subject subscriber ticket trace train truck unit user vehicle vin visitor",
-    [COLUMN_TIME] = "clock created date datetime epoch occurred time timestamp ts when",
+    [COLUMN_SEQUENCE] = "account asset bike bus car card case claim client computer contract customer device "
+                        "driver employee engine entity equipment guest host hostname household incident invoice "
+                        "loan machine member meter node order passenger patient person player plane policy "
+                        "sensor seq sequence serial series session ship student subject subscriber ticket trace "
+                        "train truck uid unit user vehicle vin visitor",
+    [COLUMN_TIME] = "clock created date datetime epoch logged occurred started time timestamp ts when",
     [COLUMN_TYPE] = "action activity alarm alert category class command error event kind label level mark method "
                     "operation outcome phase priority program rating reason result severity shape stage status step "
                     "task type verb",
 };
 /* Words that say little beside a telling one. */
 static const char filler[] = "code hash id ids idx index key name no nr num number ref uuid №";
+/* The same of times only. */
+static const char time_filler[] = "at gmt local on utc";
 /* Times of something else than the event. */
 static const char late[] = "birth closed due end expires expiry finish finished last modified resolved stop to until "
                            "updated";
@@ -144,7 +147,8 @@ int smurf_column_strength(enum column_role role, const char *name, size_t n)
     int told = 0, other = 0, fillers = 0;
     bool last = false, wrong = false;
     for (int i = 0; i < w.count; i++) {
-        bool here = tells(role, w.word[i]), fill = !here && in_list(filler, w.word[i]);
+        bool here = tells(role, w.word[i]),
+             fill = !here && (in_list(filler, w.word[i]) || (role == COLUMN_TIME && in_list(time_filler, w.word[i])));
         told += here;
         fillers += fill;
         other += !here && !fill;
@@ -167,8 +171,7 @@ static bool is_non_finite(const char *text, size_t n)
            (n == 8 && !strncasecmp(text, "infinity", 8));
 }
 
-/* 0,25 or 1,600,000 */
-static bool has_comma(const char *text, size_t n)
+bool smurf_column_has_comma(const char *text, size_t n)
 {
     bool comma = false;
     for (size_t i = 0; i < n; i++) {
@@ -186,7 +189,7 @@ smurf_status smurf_column_time(struct decimal *out, const char *text, size_t n, 
         if (is_non_finite(text, n))
             return smurf_fail(err, SMURF_ERROR_INPUT, "time '%.*s' is not finite (repair or remove the event)", shown,
                               text);
-        if (has_comma(text, n))
+        if (smurf_column_has_comma(text, n))
             return smurf_fail(
                 err, SMURF_ERROR_INPUT,
                 "time '%.*s' is a number with a comma (write a point before decimals, and nothing between "

@@ -33,6 +33,8 @@ const char *smurf_column_usual(enum column_role role, char text[COLUMN_USUAL]);
 enum { COLUMN_NO_NAME, COLUMN_HINT, COLUMN_LIKELY, COLUMN_NAMED, COLUMN_STANDARD, COLUMN_USUAL_NAME = 100 };
 int smurf_column_strength(enum column_role role, const char *name, size_t n);
 
+/* Is it a number with a comma: 0,25 or 1,600,000? */
+bool smurf_column_has_comma(const char *text, size_t n);
 /* Reads a time field. calendar: 1 ISO-8601 times so far, 0 numbers, -1 none yet (then set). Messages carry no location.
    text[n] must be readable and not a digit. */
 smurf_status smurf_column_time(struct decimal *out, const char *text, size_t n, int *calendar, smurf_error *err);

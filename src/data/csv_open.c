@@ -1,148 +1,16 @@
 /* csv_open.c - see csv_table.h. Looks at a sample of the rows to find delimiter, header and columns. */
 #include "data/csv_table.h"
 
+#include "data/csv_sample.h"
 #include "data/encoding.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- The sample -------------------------------------------------------------------------------- */
-
-/* Rows of a table that are in memory. */
-struct sample {
-    const char *begin, *end;
-    bool whole; /* the table ends there */
-    char delimiter;
-    const struct log_syntax *log;
-    size_t columns; /* rows with more fields, or fewer than `least`, are skipped; 0: none are */
-    size_t least;
-    struct field *first; /* (columns) a row before the others; NULL: none */
-    char *middle;        /* owned: rows from the middle of the file; the first and last line may be cut off */
-    size_t middle_n;
-};
-
-/* Empty fields at the end do not count. */
-static bool fits(const struct sample *s, const struct field *field, size_t *count)
-{
-    while (*count > s->columns && !field[*count - 1].n) --*count;
-    return *count >= s->least && *count <= s->columns;
-}
-
-/* *begin moves behind the records taken. */
-static smurf_status each_record(const struct sample *s, const char **begin, const char *end, bool whole, size_t most,
-                                sniff_take *take, void *to, smurf_error *err)
-{
-    struct source source = {.name = "", .p = *begin, .end = end, .line = 1, .eof = true};
-    struct csv_scan scan = {.source = &source, .err = NULL, .delimiter = s->delimiter, .log = s->log};
-    smurf_status status = SMURF_OK, failed = SMURF_OK;
-    const char *p, *stop;
-    for (size_t rows = 0; rows < most && !failed && smurf_csv_next(&scan, true, &p, &stop, &status); rows++) {
-        size_t count;
-        if (!whole && source.p == source.end) break;
-        status = smurf_csv_split(&scan, p, stop, &count);
-        if (status == SMURF_ERROR_MEMORY) failed = smurf_fail_memory(err);
-        if (status || (s->columns && !fits(s, scan.field, &count))) continue;
-        failed = take(to, scan.field, count, err);
-    }
-    smurf_csv_release(&scan);
-    *begin = source.p;
-    return failed;
-}
-
-/* The records after the first line, which may be cut off. */
-static smurf_status each_inside(const struct sample *s, const char *begin, const char *end, bool whole,
-                                sniff_take *take, void *to, smurf_error *err)
-{
-    const char *line = begin < end ? memchr(begin, '\n', (size_t)(end - begin)) : NULL;
-    if (!line) return SMURF_OK;
-    line++;
-    return each_record(s, &line, end, whole, SNIFF_ROWS, take, to, err);
-}
-
-static smurf_status each_row(void *context, sniff_take *take, void *to, smurf_error *err)
-{
-    const struct sample *s = context;
-    smurf_status status = s->first ? take(to, s->first, s->columns, err) : SMURF_OK;
-    const char *p = s->begin;
-    if (!status) status = each_record(s, &p, s->end, s->whole, SNIFF_ROWS, take, to, err);
-    if (s->end - p > SNIFF_PIECE) p = s->end - SNIFF_PIECE;
-    if (!status) status = each_inside(s, p, s->end, s->whole, take, to, err);
-    if (!status && s->middle) status = each_inside(s, s->middle, s->middle + s->middle_n, false, take, to, err);
-    return status;
-}
-
 static smurf_status see_row(void *to, const struct field *cell, size_t n, smurf_error *err)
 {
     return smurf_sniff_row(to, cell, n, err);
-}
-
-/* ---- Delimiter --------------------------------------------------------------------------------- */
-
-enum { COUNTED = 16 }; /* columns looked at for times */
-struct counts {
-    size_t expected, rows, right;
-    struct time_guess time[COUNTED];
-};
-
-static smurf_status count_fields(void *to, const struct field *cell, size_t n, smurf_error *err)
-{
-    struct counts *c = to;
-    (void)err;
-    while (n > c->expected && !cell[n - 1].n) n--;
-    c->rows++;
-    c->right += n == c->expected;
-    for (size_t i = 0; i < n && i < COUNTED; i++) smurf_time_guess_see(&c->time[i], cell[i].text, cell[i].n);
-    return SMURF_OK;
-}
-
-static bool has_times(const struct counts *c)
-{
-    struct time_format format;
-    char note[TIME_NOTE];
-    for (size_t i = 0; i < c->expected && i < COUNTED; i++)
-        if (smurf_time_guess_best(&c->time[i], &format, note) >= 0.5) return true;
-    return false;
-}
-
-/* Fields of the line; 0 if it cannot be split so. */
-static smurf_status count_in(const char *p, const char *end, char delimiter, size_t *count, smurf_error *err)
-{
-    struct source source = {.name = ""};
-    struct csv_scan scan = {
-        .source = &source, .delimiter = delimiter, .quoted = memchr(p, '"', (size_t)(end - p)) != NULL};
-    smurf_status status = smurf_csv_split(&scan, p, end, count);
-    smurf_csv_release(&scan);
-    if (status) *count = 0;
-    return status == SMURF_ERROR_MEMORY ? smurf_fail_memory(err) : SMURF_OK;
-}
-
-/* The first delimiter that splits the first rows alike and leaves a column of times: in 'Mon, 16 Nov 2026|a' not the
-   comma. Otherwise the first that splits them alike; otherwise the first in the first line. */
-static smurf_status guess_delimiter(struct sample *s, const char *p, const char *end, char *out, smurf_error *err)
-{
-    static const char candidate[] = {'\t', ',', ';', '|', ' '};
-    enum { ROWS = 50 };
-    char present = '\0', alike = '\0';
-    bool times = false;
-    struct counts *counts = malloc(sizeof *counts);
-    smurf_status status = counts ? SMURF_OK : smurf_fail_memory(err);
-    for (size_t i = 0; i < sizeof candidate && !status && !times; i++) {
-        if (!memchr(p, candidate[i], (size_t)(end - p))) continue;
-        if (!present && candidate[i] != ' ') present = candidate[i];
-        counts->rows = counts->right = 0;
-        for (int k = 0; k < COUNTED; k++) smurf_time_guess_init(&counts->time[k]);
-        s->delimiter = candidate[i];
-        status = count_in(p, end, candidate[i], &counts->expected, err);
-        const char *from = s->begin;
-        if (!status) status = each_record(s, &from, s->end, s->whole, ROWS, count_fields, counts, err);
-        if (status || counts->expected < 2 || !counts->rows || 10 * counts->right < 9 * counts->rows) continue;
-        times = has_times(counts);
-        if (times || !alike) alike = candidate[i];
-    }
-    free(counts);
-    *out = alike ? alike : present ? present : ',';
-    return status;
 }
 
 /* ---- Header ------------------------------------------------------------------------------------ */
@@ -207,6 +75,12 @@ static smurf_status name_columns(struct csv *csv, smurf_error *err)
         csv->name[i] = (struct field){text, name.n};
     }
     return SMURF_OK;
+}
+
+bool smurf_csv_repeats_header(const struct csv *csv, size_t count)
+{
+    return csv->header && !csv->scan.log && count == csv->columns &&
+           smurf_csv_is_repeated(csv->heading, csv->scan.field, count);
 }
 
 bool smurf_csv_fits(const struct csv *csv, size_t count)
@@ -319,16 +193,20 @@ static smurf_status count_row(void *to, const struct field *cell, size_t n, smur
     return SMURF_OK;
 }
 
-/* Fails if there are rows, but none with as many fields as the first line. */
-static smurf_status check_rows(struct csv *csv, const struct sample *sample, const struct sniff *sniff)
+/* Fails if there are rows, but none with as many fields as the first line, or most with more. */
+static smurf_status check_rows(struct csv *csv, const struct csv_sample *sample, const struct sniff *sniff)
 {
-    struct sample any = *sample;
+    struct csv_sample any = *sample;
     const char *begin = sample->begin;
     size_t count = 0;
-    if (sniff->rows || csv->scan.log) return SMURF_OK;
+    smurf_status status = SMURF_OK;
+    if (csv->scan.log) return SMURF_OK;
     any.columns = 0;
-    smurf_status status = each_record(&any, &begin, sample->end, true, 1, count_row, &count, csv->scan.err);
-    if (status || !count) return status;
+    if (sniff->rows)
+        status = smurf_csv_count_most(sample, csv->scan.delimiter, &count, csv->scan.err);
+    else
+        status = smurf_csv_sample_records(&any, &begin, sample->end, true, 1, count_row, &count, csv->scan.err);
+    if (status || !count || count == csv->columns || (sniff->rows && count < csv->columns)) return status;
     return smurf_source_fail(csv->scan.source, csv->scan.err,
                              "the rows have %zu field%s, but the first line has %zu (it must name every column; "
                              "remove lines before it)",
@@ -336,15 +214,19 @@ static smurf_status check_rows(struct csv *csv, const struct sample *sample, con
 }
 
 /* Looks at the rows after the first line, where there is a sample, and finds out whether that names the columns. */
-static smurf_status look_at_rows(struct csv *csv, struct sample *sample, struct field *first,
+static smurf_status look_at_rows(struct csv *csv, struct csv_sample *sample, struct field *first,
                                  const struct field *comment, struct sniff *sniff)
 {
     smurf_error *err = csv->scan.err;
     sample->delimiter = csv->scan.delimiter;
     sample->columns = sample->least = csv->columns;
     while (sample->least && !first[sample->least - 1].n) sample->least--;
+    for (size_t i = 0; i < csv->columns && !csv->scan.log; i++) {
+        sample->header = is_value(&first[i], NULL) ? NULL : first;
+        if (!sample->header) break;
+    }
     smurf_status status = smurf_sniff_columns(sniff, csv->columns < SNIFF_COLUMNS ? csv->columns : SNIFF_COLUMNS, err);
-    if (!status) status = each_row(sample, see_row, sniff, err);
+    if (!status) status = smurf_csv_sample_rows(sample, see_row, sniff, err);
     if (!status) status = check_rows(csv, sample, sniff);
     csv->first_is_row = csv->scan.log || (!csv->scan.source->rows && !finds_header(first, csv->columns, sniff));
     csv->header = csv->scan.log || !csv->first_is_row || comment;
@@ -352,15 +234,15 @@ static smurf_status look_at_rows(struct csv *csv, struct sample *sample, struct 
     if (comment) csv->heading = comment;
     smurf_sniff_release(sniff); /* again, with the first line in its place */
     sample->first = first;
-    return each_row(sample, see_row, sniff, err);
+    return smurf_csv_sample_rows(sample, see_row, sniff, err);
 }
 
 /* Decides what the columns are. */
-static smurf_status look(struct csv *csv, struct sample *sample, struct field *first, struct sniff *sniff,
+static smurf_status look(struct csv *csv, struct csv_sample *sample, struct field *first, struct sniff *sniff,
                          struct builder *builder, struct choice *choice)
 {
     smurf_error *err = csv->scan.err;
-    struct sniff_rows rows = {sample, each_row};
+    struct sniff_rows rows = {sample, smurf_csv_sample_rows};
     struct field *comment;
     smurf_status status = read_comment(csv, &comment);
     if (!status)
@@ -378,7 +260,14 @@ static bool names_separator(const char *p, const char *end)
     return end - p == 5 && memcmp(p, "sep=", 4) == 0 && strchr(",;|\t", p[4]);
 }
 
-/* The first line that is no comment. */
+/* A row of empty fields, before the separator is known. */
+static bool is_empty_row(const char *p, const char *end)
+{
+    while (p < end && *p && strchr(",;|\t ", *p)) p++;
+    return p == end;
+}
+
+/* The first line that is no comment and not empty. */
 static smurf_status skip_comments(struct csv *csv, const char **begin, const char **end)
 {
     struct source *source = csv->scan.source;
@@ -389,7 +278,7 @@ static smurf_status skip_comments(struct csv *csv, const char **begin, const cha
             csv->scan.delimiter = (*begin)[4];
             stated = true;
         } else if (**begin != '#') {
-            return SMURF_OK;
+            if (!is_empty_row(*begin, *end)) return SMURF_OK;
         } else if (!(csv->comment = smurf_arena_text(&csv->text, *begin, (size_t)(*end - *begin)))) {
             return smurf_fail_memory(csv->scan.err);
         }
@@ -398,7 +287,7 @@ static smurf_status skip_comments(struct csv *csv, const char **begin, const cha
                   : smurf_fail_at(csv->scan.err, source->name, 0, "the file is empty: there are no events in it");
 }
 
-static smurf_status read_first_line(struct csv *csv, struct sample *sample, bool stream, struct field **first,
+static smurf_status read_first_line(struct csv *csv, struct csv_sample *sample, bool stream, struct field **first,
                                     const char **begin)
 {
     struct source *source = csv->scan.source;
@@ -408,7 +297,7 @@ static smurf_status read_first_line(struct csv *csv, struct sample *sample, bool
     if (memchr(*begin, '\r', (size_t)(end - *begin)) && !memchr(*begin, '"', (size_t)(end - *begin)))
         return smurf_source_fail(source, csv->scan.err,
                                  "lines end in a carriage return alone (convert them to line feeds)");
-    *sample = (struct sample){.begin = source->p, .end = stream ? source->p : source->end, .whole = source->eof};
+    *sample = (struct csv_sample){.begin = source->p, .end = stream ? source->p : source->end, .whole = source->eof};
     const smurf_reading *as = csv->config->as;
     if (stream && as && as->delimiter && !csv->scan.delimiter &&
         memchr(*begin, as->delimiter[0], (size_t)(end - *begin)))
@@ -417,7 +306,7 @@ static smurf_status read_first_line(struct csv *csv, struct sample *sample, bool
     sample->log = csv->scan.log;
     if (csv->scan.log) csv->format = csv->scan.log->name;
     if (!csv->scan.delimiter && !csv->scan.log)
-        status = guess_delimiter(sample, *begin, end, &csv->scan.delimiter, csv->scan.err);
+        status = smurf_csv_guess_delimiter(sample, *begin, end, &csv->scan.delimiter, csv->scan.err);
     return status ? status : first_line(csv, *begin, end, first);
 }
 
@@ -427,7 +316,7 @@ smurf_status smurf_csv_open(struct csv *csv, struct source *source, struct build
     if (source->rows) delimiter = ',';
     *csv = (struct csv){.scan = {.source = source, .err = err, .delimiter = delimiter}, .config = config};
     csv->format = format;
-    struct sample sample = {0};
+    struct csv_sample sample = {0};
     struct sniff sniff = {0};
     struct choice choice;
     struct field *first = NULL;

@@ -24,6 +24,10 @@ static const char *delimiter_name(const struct csv *csv)
 
 static smurf_status wrong_count(struct csv *csv, size_t count)
 {
+    if (csv->scan.log)
+        return smurf_table_misfit(&csv->table,
+                                  smurf_fail(csv->scan.err, SMURF_ERROR_INPUT,
+                                             "this is no line of a %s like the others", csv->scan.log->name));
     return smurf_table_misfit(
         &csv->table,
         smurf_fail(csv->scan.err, SMURF_ERROR_INPUT,
@@ -68,6 +72,7 @@ static smurf_status read_row(struct csv *csv, struct rows *rows, const char *p, 
         if (!status) status = smurf_table_event(&csv->table, rows, &cells, csv->scan.err);
     }
     if (!status) return SMURF_OK;
+    if (csv->table.last == TABLE_UNREADABLE && smurf_csv_repeats_header(csv, count)) csv->table.last = TABLE_HEADER;
     status = smurf_source_blame(csv->scan.source, status, csv->scan.err);
     return smurf_table_pardon(&csv->table, status, cells.time.text, cells.time.n, csv->scan.err);
 }

@@ -94,8 +94,9 @@ bool smurf_csv_next(struct csv_scan *csv, bool wait, const char **begin, const c
         source->p = newline ? newline + 1 : source->end;
         while (*end > *begin && ((*end)[-1] == '\r' || (*end)[-1] == ' ')) --*end;
         const char *p = *begin;
-        while (p < *end && (*p == ' ' || (*p == '\t' && csv->delimiter != '\t'))) p++;
-        if (p < *end) return true;
+        while (p < *end && (*p == ' ' || *p == '\t' || (csv->delimiter && *p == csv->delimiter))) p++;
+        if (p < *end && !(csv->log && p > *begin)) return true;
+        /* Otherwise the line, or each of its fields, is empty; or it continues the line of the log before it. */
     }
 }
 

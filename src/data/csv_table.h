@@ -29,6 +29,8 @@ smurf_status smurf_csv_open(struct csv *csv, struct source *source, struct build
                             const smurf_read_config *config, const char *format, char delimiter, smurf_error *err);
 void smurf_csv_close(struct csv *csv);
 
+/* Is the record with `count` fields the header once more, as where files were joined? */
+bool smurf_csv_repeats_header(const struct csv *csv, size_t count);
 /* Is this a right number of fields? Empty fields at the end do not count. */
 bool smurf_csv_fits(const struct csv *csv, size_t count);
 

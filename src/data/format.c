@@ -147,8 +147,14 @@ static smurf_status fail_unknown(const struct source *source, size_t n, smurf_er
                          smurf_list_names(list, smurf_format_title, NULL));
 }
 
-smurf_status smurf_format_choose(const struct format_class **out, struct source *source, const char *asked,
-                                 bool at_once, smurf_error *err)
+/* Lines of numbers are a table again if training read them as one. */
+static bool was_table(const smurf_read_config *config)
+{
+    return config->as && config->as->time_column && config->as->delimiter;
+}
+
+smurf_status smurf_format_choose(const struct format_class **out, struct source *source,
+                                 const smurf_read_config *config, bool at_once, smurf_error *err)
 {
     smurf_status status = fill_head(source, at_once, err);
     if (status) return status;
@@ -156,12 +162,12 @@ smurf_status smurf_format_choose(const struct format_class **out, struct source 
     if (n > HEAD) n = HEAD;
     if (blanks(source, n) == n && source->eof)
         return smurf_fail_at(err, source->name, 0, "the file is empty: there are no events in it");
-    if (asked) return smurf_format_find(out, asked, err);
+    if (config->format) return smurf_format_find(out, config->format, err);
     const char *stranger = is_stranger(source->p, n);
     if (stranger) return smurf_fail_at(err, source->name, 0, "this is %s", stranger);
     for (size_t i = FORMATS; i-- > 0;)
         if (formats[i]->looks && formats[i]->looks(source->p, n)) {
-            *out = formats[i];
+            *out = formats[i] == &smurf_format_rmtpp && was_table(config) ? &smurf_format_csv : formats[i];
             return SMURF_OK;
         }
     return fail_unknown(source, n, err);
@@ -191,7 +197,7 @@ smurf_status smurf_format_read_source(smurf_data **out, struct source *source, c
     struct builder builder = {.sort = config->sort, .words = config->types_are_words};
     smurf_status status = SMURF_OK;
     if (!source->rows) status = smurf_format_no_database(source->name, config, err);
-    if (!status && !source->rows) status = smurf_format_choose(&format, source, config->format, false, err);
+    if (!status && !source->rows) status = smurf_format_choose(&format, source, config, false, err);
     if (!status && types_of && types_of->type_name) status = smurf_builder_inherit_types(&builder, types_of, err);
     builder.numbers_only = types_of && !types_of->type_name && types_of->events && !config->types_are_words;
     builder.name = source->name;

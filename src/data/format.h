@@ -65,10 +65,10 @@ const char *smurf_part_of_path(const char *path);
 
 /* Copies the caller's config, which may be NULL or differ in length from ours (base/sized.h). */
 smurf_status smurf_format_read_config(smurf_read_config *config, const smurf_read_config *given, smurf_error *err);
-/* Chooses the format of a source: `asked` by name, or by content if NULL. at_once: by its first line, without waiting
-   for more. */
-smurf_status smurf_format_choose(const struct format_class **out, struct source *source, const char *asked,
-                                 bool at_once, smurf_error *err);
+/* Chooses the format of a source: as config names it, else by content. at_once: by its first line, without waiting for
+   more. */
+smurf_status smurf_format_choose(const struct format_class **out, struct source *source,
+                                 const smurf_read_config *config, bool at_once, smurf_error *err);
 /* Fails if config names a table or a query, for a source that is no database. */
 smurf_status smurf_format_no_database(const char *name, const smurf_read_config *config, smurf_error *err);
 /* Finishes building what was read from the source and checks the unit. */

@@ -54,6 +54,30 @@ static struct field template_of(const char *p, const char *end, char *room)
     return (struct field){room, n};
 }
 
+static bool is_iso(struct field w)
+{
+    return w.n >= 19 && w.text[10] == 'T' && smurf_calendar_scan(&(struct calendar_time){0}, w.text, w.n);
+}
+
+/* What follows "<34>1 ": time host program pid message-id, then - or [id name="value" ...]..., then the message. */
+static bool split_rfc5424(const char *p, const char *end, struct field *out, char *room)
+{
+    struct field time = word(&p, end), host = word(&p, end), program = word(&p, end), pid = word(&p, end);
+    word(&p, end);
+    if (!is_iso(time) || p == end) return false;
+    if (*p == '[')
+        for (bool inside = true, quoted = false; p < end && (inside || *p == '['); p++) {
+            quoted = quoted != (*p == '"' && p[-1] != '\\');
+            inside = quoted || *p != ']';
+        }
+    else
+        word(&p, end);
+    struct field message = template_of(skip_blanks(p, end), end, room);
+    const struct field all[] = {time, host, program, pid, message};
+    memcpy(out, all, sizeof all);
+    return true;
+}
+
 /* <13>Dec 10 06:55:46 host program[24200]: message, or with an ISO time. */
 static bool split_syslog(const char *p, const char *end, struct field *out, char *room)
 {
@@ -61,6 +85,7 @@ static bool split_syslog(const char *p, const char *end, struct field *out, char
         const char *close = memchr(p, '>', (size_t)(end - p));
         if (!close || close - p > 5) return false;
         p = close + 1;
+        if (end - p > 2 && memcmp(p, "1 ", 2) == 0) return split_rfc5424(p + 2, end, out, room);
     }
     const char *from = p;
     struct field w = word(&p, end);
@@ -68,7 +93,7 @@ static bool split_syslog(const char *p, const char *end, struct field *out, char
         struct field day = word(&p, end), clock = word(&p, end);
         if (day.n < 1 || day.n > 2 || !is_digit(day.text[0]) || !is_clock(clock.text, clock.n)) return false;
         w = (struct field){from, (size_t)(clock.text + clock.n - from)};
-    } else if (!(w.n >= 19 && w.text[10] == 'T' && smurf_calendar_scan(&(struct calendar_time){0}, w.text, w.n))) {
+    } else if (!is_iso(w)) {
         return false;
     }
     struct field host = word(&p, end), program = {p, 0}, pid = {p, 0};
@@ -88,11 +113,13 @@ static bool split_syslog(const char *p, const char *end, struct field *out, char
 
 /* ---- Web servers ------------------------------------------------------------------------------- */
 
-/* host ident user [10/Oct/2000:13:55:36 -0700] "GET /path HTTP/1.0" 200 2326, perhaps more. */
+/* host ident user [10/Oct/2000:13:55:36 -0700] "GET /path HTTP/1.0" 200 2326, perhaps more; perhaps the virtual host
+   first. */
 static bool split_common(const char *p, const char *end, struct field *out, char *room)
 {
     (void)room;
     struct field host = word(&p, end), ident = word(&p, end), user = word(&p, end);
+    if (p < end && *p != '[') host = ident, ident = user, user = word(&p, end);
     if (!ident.n || !user.n || p == end || *p != '[') return false;
     const char *close = memchr(p, ']', (size_t)(end - p));
     if (!close) return false;
@@ -129,6 +156,7 @@ static bool is_syntax(const struct log_syntax *syntax, const char *p, const char
         const char *newline = memchr(p, '\n', (size_t)(end - p)), *stop = newline ? newline : end;
         if (!newline && !whole && lines) break;
         while (stop > p && (stop[-1] == '\r' || stop[-1] == ' ')) stop--;
+        if (*p == ' ' || *p == '\t') stop = p; /* the line before goes on */
         bool good = stop > p && syntax->split(p, stop, field, room);
         if (stop > p && !good && !lines) return false;
         lines += stop > p;

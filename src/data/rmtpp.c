@@ -218,9 +218,12 @@ static bool looks(const char *head, size_t n)
     if (i == n) return false;
     const char *allowed = "0123456789.+-eE \t\r";
     if (!head[i] || !strchr(allowed, head[i])) return false;
-    for (; i < n && head[i] != '\n'; i++)
+    bool number = false; /* not only signs, such as a line +-----+ */
+    for (; i < n && head[i] != '\n'; i++) {
+        number |= isalnum((unsigned char)head[i]) != 0;
         if (!head[i] || (!strchr(allowed, head[i]) && !strchr("nNaAiIfFtTyY", head[i]))) return false;
-    return !is_table(head, head + n);
+    }
+    return number && !is_table(head, head + n);
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */

@@ -45,14 +45,16 @@ static int strength_of(const struct candidate *c, enum column_role role)
     return c->header ? smurf_column_strength(role, c->name->text, c->name->n) : COLUMN_NO_NAME;
 }
 
-/* Dates before numbers since 1970 before other numbers, which need a name that says so or, without a header, rise. */
+/* Dates before numbers since 1970 before other numbers, which need a name that says so or, without a header, rise. A
+   day of the usual name loses to a moment of a telling one: "date" to "started_at", but not to "updated_at". */
 static int time_score(const struct candidate *c)
 {
     int strength = strength_of(c, COLUMN_TIME);
     if (!is_time(c) || !is_filled(c)) return 0;
     if (smurf_candidate_is_clock(c)) return ROLE_SURE;
-    if (strength >= COLUMN_USUAL_NAME) return USUAL + strength;
-    if (smurf_candidate_is_date(c)) return (c->format.parts & TIME_CLOCK ? 5000 : 4000) + 1000 * strength;
+    bool day = smurf_candidate_is_date(c) && !(c->format.parts & TIME_CLOCK);
+    if (strength >= COLUMN_USUAL_NAME) return day ? 5500 + 1000 * COLUMN_HINT + strength : USUAL + strength;
+    if (smurf_candidate_is_date(c)) return (day ? 4000 : 5000) + 1000 * strength;
     if (strncmp(c->format.text, "epoch", 5) == 0) return 500 + 1000 * strength;
     if (c->header) return strength ? 200 + 100 * strength : 0;
     return c->seen->falls ? 0 : ROLE_SURE + (c->seen->repeats == 0) + (c->seen->indices < c->seen->numbers);

@@ -2,6 +2,7 @@
 #include "data/sniff.h"
 
 #include "data/builder.h"
+#include "data/columns.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -67,12 +68,19 @@ static void see_number(struct sniff_column *c, const char *text, size_t n)
     c->last = value;
 }
 
+static void keep_example(struct sniff_column *c, const char *text, size_t n)
+{
+    size_t shown = n < SNIFF_EXAMPLE - 1 ? n : SNIFF_EXAMPLE - 1;
+    memcpy(c->example, text, shown);
+    c->example[shown] = '\0';
+}
+
 /* Many cells in a row that are no times settle it. */
 static void see_time(struct sniff_column *c, const char *text, size_t n)
 {
     enum { ENOUGH = 256 };
     if (c->no_time) return;
-    smurf_time_guess_see(&c->time, text, n);
+    if (smurf_time_guess_see(&c->time, text, n) && !c->times++) keep_example(c, text, n);
     if (c->time.cells != ENOUGH) return;
     struct time_format format;
     char note[TIME_NOTE];
@@ -81,11 +89,7 @@ static void see_time(struct sniff_column *c, const char *text, size_t n)
 
 static smurf_status see_cell(struct sniff_column *c, const char *text, size_t n, smurf_error *err)
 {
-    if (!c->cells++) {
-        size_t shown = n < SNIFF_EXAMPLE - 1 ? n : SNIFF_EXAMPLE - 1;
-        memcpy(c->example, text, shown);
-        c->example[shown] = '\0';
-    }
+    if (!c->cells++) keep_example(c, text, n);
     if (smurf_names_find(&c->value, text, n) != NAMES_FULL)
         c->repeats++;
     else if (c->value.count == SNIFF_VALUES)
@@ -93,6 +97,7 @@ static smurf_status see_cell(struct sniff_column *c, const char *text, size_t n,
     else if (smurf_names_intern(&c->value, text, n) == NAMES_FULL)
         return smurf_fail_memory(err);
     see_number(c, text, n);
+    c->commas += n <= 40 && smurf_column_has_comma(text, n);
     c->flags += is_flag(text, n);
     c->months += smurf_sniff_is_month(text, n);
     see_time(c, text, n);

@@ -24,11 +24,13 @@ struct sniff_column {
     size_t indices;              /* of these those that can be a type's number */
     double largest, last;        /* number */
     size_t falls;                /* numbers below the one before */
+    size_t commas;               /* numbers with a comma, such as 0,25 or 1,600,000 */
     size_t flags;                /* true, false, yes, no, 0, 1 */
     size_t months;               /* names of months */
     size_t days;                 /* whole numbers from 1 to 31 */
-    char example[SNIFF_EXAMPLE]; /* the first cell */
+    char example[SNIFF_EXAMPLE]; /* the first cell; of times, the first that can be read */
     struct time_guess time;
+    size_t times; /* cells that some format of times reads */
     bool no_time; /* its cells are no times: they are no longer tried */
 };
 

@@ -278,9 +278,38 @@ static smurf_status cut_single(smurf_split *out, const smurf_data *data, const d
     size_t n1 = history + (size_t)((double)n * share[0] / total);
     size_t n2 = history + (size_t)((double)n * (share[0] + share[1]) / total);
     if (n1 == history || n2 >= s->length || (share[1] > 0 && n1 == n2))
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "one sequence of %zu events is too short to be split like this",
-                          s->length);
+        return smurf_fail(
+            err, SMURF_ERROR_ARGUMENT,
+            "one sequence of %zu events is too short to be split like this (leave out a part, as in 8:0:2, or "
+            "collect more events)",
+            s->length);
     return smurf_split_by_time(out, data, moment_of(s, n1), moment_of(s, n2), err);
+}
+
+/* Two sequences cannot be dealt to three parts: both are cut at the moments that divide their events by the shares. */
+static smurf_status cut_two(smurf_split *out, const smurf_data *data, const double share[PARTS], double total,
+                            smurf_error *err)
+{
+    const smurf_sequence *s = data->sequence;
+    size_t n = s[0].length + s[1].length, at[2] = {0}, first[2];
+    smurf_moment from[2];
+    first[0] = (size_t)((double)n * share[0] / total);
+    first[1] = (size_t)((double)n * (share[0] + share[1]) / total);
+    if (first[0] == 0 || first[0] == first[1] || first[1] >= n)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                          "2 sequences are too few to be split like this (leave out a part, as in 8:0:2, or collect "
+                          "more events)");
+    for (size_t i = 0; i <= first[1]; i++) { /* in order of time */
+        bool later = at[0] == s[0].length;
+        if (!later && at[1] < s[1].length) {
+            smurf_moment a = moment_of(&s[0], at[0]), b = moment_of(&s[1], at[1]);
+            later = b.whole < a.whole || (b.whole == a.whole && b.fraction < a.fraction);
+        }
+        for (int k = 0; k < 2; k++)
+            if (i == first[k]) from[k] = moment_of(&s[later], at[later]);
+        at[later]++;
+    }
+    return smurf_split_by_time(out, data, from[0], from[1], err);
 }
 
 /* How many of n go to each part: rounded, but at least one for each part that has a share. */
@@ -305,10 +334,14 @@ smurf_status smurf_split_by_share(smurf_split *out, const smurf_data *data, cons
         return smurf_fail(err, SMURF_ERROR_ARGUMENT,
                           "shares must not be negative, and that of train must be positive, as in 8:1:1");
     if (data->sequences == 1) return cut_single(out, data, share, total, err);
+    if (data->sequences == 2 && share[1] > 0 && share[2] > 0) return cut_two(out, data, share, total, err);
     size_t n = data->sequences, count[PARTS];
     deal(n, share, total, count);
     if (count[0] == 0)
-        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "%zu sequences are too few to be split like this", n);
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                          "%zu sequences are too few to be split like this (cut them in time with --split-at, or leave "
+                          "out a part, as in 8:0:2)",
+                          n);
 
     unsigned char *part_of_sequence = calloc(n, 1);
     if (!part_of_sequence) return smurf_fail_memory(err);

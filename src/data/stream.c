@@ -83,7 +83,7 @@ smurf_status smurf_stream_new_reader(smurf_stream **out, smurf_read_fn *read, vo
 static smurf_status begin(smurf_stream *s, smurf_error *err)
 {
     const struct format_class *format;
-    smurf_status status = smurf_format_choose(&format, &s->source, s->config.format, true, err);
+    smurf_status status = smurf_format_choose(&format, &s->source, &s->config, true, err);
     if (!status && format->stream) status = format->stream->open(&s->state, &s->source, &s->config, err);
     if (status)
         s->state = NULL;

@@ -211,12 +211,15 @@ smurf_status smurf_table_finish(struct table *t, struct builder *b, const char *
     size_t unreadable = t->fault[TABLE_UNREADABLE].rows, left = 0;
     for (int i = 0; i < TABLE_FAULTS; i++) left += t->fault[i].rows;
     if ((double)unreadable > UNREADABLE_MOST * (double)t->rows) return fail_unreadable(t, source, err);
+    if (t->rows && t->fault[TABLE_HEADER].rows == t->rows)
+        return smurf_fail_at(err, source, 0, "there are headers but no event below them (expected one row per event)");
     if (t->rows && left == t->rows)
         return smurf_fail_at(err, source, 0,
                              "every row has an empty type or sequence (name the columns with --type and "
                              "--sequence, or use --missing keep)");
     smurf_status status = remark(t, b, TABLE_NO_TYPE, "has no type", "have no type", empty, err);
     if (!status) status = remark(t, b, TABLE_NO_SEQUENCE, "names no sequence", "name no sequence", empty, err);
+    if (!status) status = remark(t, b, TABLE_HEADER, "repeats the header", "repeat the header", "", err);
     if (!status)
         status = remark(t, b, TABLE_UNREADABLE, "cannot be read", "cannot be read", " (--strict shows why)", err);
     return status;

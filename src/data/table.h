@@ -14,7 +14,7 @@ struct event_cells {
     struct field time, sequence, type, start, end, first, before;
 };
 
-enum table_fault { TABLE_FINE, TABLE_NO_TYPE, TABLE_NO_SEQUENCE, TABLE_UNREADABLE, TABLE_FAULTS };
+enum table_fault { TABLE_FINE, TABLE_NO_TYPE, TABLE_NO_SEQUENCE, TABLE_HEADER, TABLE_UNREADABLE, TABLE_FAULTS };
 
 struct table {
     struct choice choice;

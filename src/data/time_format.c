@@ -330,7 +330,7 @@ static const char *strip(const char *p, const char **end)
     return p;
 }
 
-bool smurf_time_cell_scan(struct time_cell *out, const struct time_format *format, const char *text, size_t n)
+static bool scan_cell(struct time_cell *out, const struct time_format *format, const char *text, size_t n)
 {
     *out = (struct time_cell){.month = 1, .day = 1};
     const char *end = text + n, *p = strip(text, &end), *start;
@@ -349,6 +349,31 @@ bool smurf_time_cell_scan(struct time_cell *out, const struct time_format *forma
     p = skip_blanks(p, end);
     if (p < end && *p == '(' && end[-1] == ')' && out->time.zoned) p = end; /* a comment, as in mail */
     return p == end;
+}
+
+/* Copies a cell of n bytes with blanks for no-break spaces: U+00A0, thin (U+2009) and narrow (U+202F), which browsers
+   write before AM and PM. Returns its length; 0 if there are none, or the cell is too long. */
+static size_t plain_blanks(char *out, size_t room, const char *text, size_t n)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < n; i++) {
+        const char *p = text + i;
+        size_t wide = n - i >= 2 && memcmp(p, "\xC2\xA0", 2) == 0                                              ? 2
+                      : n - i >= 3 && (memcmp(p, "\xE2\x80\xAF", 3) == 0 || memcmp(p, "\xE2\x80\x89", 3) == 0) ? 3
+                                                                                                               : 0;
+        if (used == room) return 0;
+        out[used++] = wide ? ' ' : *p;
+        i += wide ? wide - 1 : 0;
+    }
+    return used < n ? used : 0;
+}
+
+bool smurf_time_cell_scan(struct time_cell *out, const struct time_format *format, const char *text, size_t n)
+{
+    char plain[80];
+    if (scan_cell(out, format, text, n)) return true;
+    if (!memchr(text, '\xC2', n) && !memchr(text, '\xE2', n)) return false;
+    return (n = plain_blanks(plain, sizeof plain, text, n)) && scan_cell(out, format, plain, n);
 }
 
 bool smurf_time_cell_seconds(struct time_cell *c)
@@ -505,6 +530,19 @@ static bool scan_number(struct decimal *out, const char *text, size_t n)
     return smurf_decimal_scan(out, text) == text + n;
 }
 
+/* Spreadsheets write 42024,354 where decimals have a comma. The decimal's text is not kept. */
+static bool scan_day_number(struct decimal *out, const char *text, size_t n)
+{
+    char plain[41];
+    const char *comma = memchr(text, ',', n);
+    if (!comma) return scan_number(out, text, n);
+    if (n >= sizeof plain) return false;
+    memcpy(plain, text, n);
+    plain[n] = '\0';
+    plain[comma - text] = '.';
+    return scan_number(out, plain, n);
+}
+
 static bool finish(struct time_reader *r, struct decimal *out, struct calendar_time *t, const char *text, size_t n)
 {
     if (r->zone) {
@@ -529,7 +567,8 @@ bool smurf_time_read(struct time_reader *reader, struct decimal *out, const char
     switch (kind) {
     case TIME_PATTERN:
     case TIME_ISO: return smurf_calendar_scan(&time, text, n) && finish(reader, out, &time, text, n);
-    case TIME_EXCEL: return scan_number(out, text, n) && read_excel(&time, out) && finish(reader, out, &time, text, n);
+    case TIME_EXCEL:
+        return scan_day_number(out, text, n) && read_excel(&time, out) && finish(reader, out, &time, text, n);
     case TIME_PLAIN: return scan_number(out, text, n);
     default: return scan_number(out, text, n) && read_epoch(out, 3 * (kind - TIME_EPOCH_S));
     }

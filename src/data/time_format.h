@@ -26,7 +26,7 @@
 #include "data/calendar.h"
 #include "data/time_zone.h"
 
-enum { TIME_OPS = 40, TIME_TEXT = 64, TIME_NOTE = 160, TIME_CANDIDATES = 40 };
+enum { TIME_OPS = 40, TIME_TEXT = 64, TIME_NOTE = 160, TIME_CANDIDATES = 44 };
 
 /* What a format reads. A column with a date and no clock can be joined with a column with a clock and no date. */
 enum time_parts { TIME_YEAR = 1, TIME_DATE = 2, TIME_CLOCK = 4, TIME_OFFSET = 8, TIME_NUMBER = 16 };
@@ -91,8 +91,8 @@ struct time_guess {
 };
 
 void smurf_time_guess_init(struct time_guess *guess);
-/* Any cell, also an empty one. text[n] must be readable and not a digit. */
-void smurf_time_guess_see(struct time_guess *guess, const char *text, size_t n);
+/* Any cell, also an empty one. text[n] must be readable and not a digit. Returns whether some format reads it. */
+bool smurf_time_guess_see(struct time_guess *guess, const char *text, size_t n);
 /* The format that reads most of the cells seen. Returns the share of the non-empty cells that it reads, 0 if there is
    none. note: what stays ambiguous and the reading taken, "" if nothing. */
 double smurf_time_guess_best(const struct time_guess *guess, struct time_format *out, char note[TIME_NOTE]);

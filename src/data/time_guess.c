@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CELL_LIMIT = 48, TRIAL = 256, FIRST_YEAR = 1800, LAST_YEAR = 2200 };
+enum { CELL_LIMIT = 80, TRIAL = 256, FIRST_YEAR = 1800, LAST_YEAR = 2200 };
 
 /* In order of preference. %~ stands for any clock time. */
 static const struct candidate {
@@ -46,6 +46,7 @@ static const struct candidate {
     {"%d-%b-%Y%~", NULL},
     {"%d-%b-%y%~", NULL},
     {"%d/%b/%Y%~", NULL},
+    {"%d/%b/%y%~", NULL},
     {"%d %b %Y%~", NULL},
     {"%d %b %y%~", NULL},
     {"%b %d, %Y%~", NULL},
@@ -133,9 +134,10 @@ static bool try(struct time_tally *tally, size_t i, const char *text, size_t n, 
     return true;
 }
 
-/* A cell that is a number: only its size matters. */
-static void see_number(struct time_guess *g, const struct decimal *d, const char *text, size_t n)
+/* A cell that is a number: only its size matters. Returns whether it is read. */
+static bool see_number(struct time_guess *g, const struct decimal *d, const char *text, size_t n)
 {
+    bool any = false;
     for (size_t i = 0; i < CANDIDATES; i++) {
         if (!(with_number >> i & 1)) continue;
         int kind = compiled[i].kind;
@@ -147,18 +149,21 @@ static void see_number(struct time_guess *g, const struct decimal *d, const char
                    time.seconds >= INT64_C(-2208988800) && time.seconds < INT64_C(4102444800);
         g->tally[i].read += read;
         if (read && kind == TIME_ISO && n > 8) g->tally[i].found |= OP_BIT(OP_HOUR);
+        any |= read;
     }
+    return any;
 }
 
-static void see_text(struct time_guess *g, uint64_t try_these, const char *text, size_t n)
+static bool see_text(struct time_guess *g, uint64_t try_these, const char *text, size_t n)
 {
-    bool iso = false, other = false, differ = false;
+    bool any = false, iso = false, other = false, differ = false;
     int64_t seconds = 0;
     for (size_t i = 0; i < CANDIDATES; i++) {
         if (!(try_these >> i & 1)) continue;
         struct time_tally *t = &g->tally[i];
         double step;
         if (try(t, i, text, n, &step)) {
+            any = true;
             t->read++;
             t->back += step < 0;
             t->way += fabs(step);
@@ -173,31 +178,28 @@ static void see_text(struct time_guess *g, uint64_t try_these, const char *text,
         }
     }
     if (differ && !g->sample[0]) snprintf(g->sample, sizeof g->sample, "%.*s", (int)n, text);
+    return any;
 }
 
-void smurf_time_guess_see(struct time_guess *guess, const char *text, size_t n)
+bool smurf_time_guess_see(struct time_guess *guess, const char *text, size_t n)
 {
     while (n && (*text == ' ' || *text == '[')) text++, n--;
     while (n && (text[n - 1] == ' ' || text[n - 1] == ']')) n--;
-    if (n == 0) return;
+    if (n == 0) return false;
     if (guess->cells++ == TRIAL)
         for (size_t i = 0; i < CANDIDATES; i++)
             if (!guess->tally[i].read) guess->live &= ~((uint64_t)1 << i);
-    if (n > CELL_LIMIT) return;
+    if (n > CELL_LIMIT) return false;
     char c = *text;
     if (is_digit(c) || c == '-' || c == '+' || c == '.') {
         struct decimal d;
-        if (smurf_decimal_scan(&d, text) == text + n)
-            see_number(guess, &d, text, n);
-        else if (is_digit(c))
-            see_text(guess, guess->live & with_digit, text, n);
+        if (smurf_decimal_scan(&d, text) == text + n) return see_number(guess, &d, text, n);
+        return is_digit(c) && see_text(guess, guess->live & with_digit, text, n);
     } else if ((unsigned char)((c | 32) - 'a') < 26 && (is_digit(text[n - 1]) || (text[n - 1] | 32) == 'm' || n > 8)) {
         for (size_t i = 3; i < n; i++)
-            if (is_digit(text[i])) {
-                see_text(guess, guess->live & (with_letter | with_digit), text, n);
-                break;
-            }
+            if (is_digit(text[i])) return see_text(guess, guess->live & (with_letter | with_digit), text, n);
     }
+    return false;
 }
 
 /* ---- The choice ------------------------------------------------------------------------------ */

@@ -86,26 +86,37 @@ static uint64_t bits_of(double x)
     return bits;
 }
 
-/* An end of observation counts if the data said so itself: commands that need none do not assume it. */
-uint64_t smurf_data_fingerprint(const smurf_data *data)
+static uint64_t hash_events(const smurf_data *data, bool ends)
 {
     uint64_t h = HASH_START ^ data->events;
     for (size_t s = 0; s < data->sequences; s++) {
         const smurf_sequence *q = &data->sequence[s];
         h = smurf_hash(h, (uint64_t)q->origin ^ q->length);
-        h = smurf_hash(h, bits_of(isnan(q->end) || data->observed ? -1 : q->end) ^ q->first);
+        h = smurf_hash(h, bits_of(isnan(q->end) || !ends ? -1 : q->end) ^ q->first);
         for (size_t i = 0; i < q->length; i++) h = smurf_hash(h, bits_of(q->time[i]) ^ q->type[i]);
     }
     return h;
 }
 
+/* An end of observation counts if the data said so itself: commands that need none do not assume it. */
+uint64_t smurf_data_fingerprint(const smurf_data *data)
+{
+    return hash_events(data, !data->observed);
+}
+
+/* Where training assumed ends of observation, those of a cut in time count as assumed, too. */
+static bool is_train_data(const smurf_model *model, const smurf_data *data)
+{
+    return model->fingerprint == hash_events(data, true) || model->fingerprint == hash_events(data, false);
+}
+
 int smurf_model_trained_on(const smurf_model *model, const smurf_data *data)
 {
-    if (model->fingerprint == smurf_data_fingerprint(data)) return 1;
+    if (is_train_data(model, data)) return 1;
     smurf_data *known; /* numbered as in training */
     smurf_status status = smurf_model_match(model, data, &known, NULL);
     if (status) return status == SMURF_ERROR_MEMORY ? -1 : 0;
-    bool same = model->fingerprint == smurf_data_fingerprint(known);
+    bool same = is_train_data(model, known);
     smurf_data_free(known);
     return same;
 }

@@ -150,9 +150,22 @@ class Parts(EvalCase):
         self.assertEqual((e["part"], e["sequences"]), ("", 40))
         # dates, whose end of observation is assumed in training
         self.write("g.csv", calendar(40))
-        for more in (), ("--observed-until", "2030-01-01"):
+        for more in (), ("--observed-until", "2030-01-01"), ("--split-at", "2024-01-31T06:00:00"), \
+                ("--split-at", "2024-01-31T04:00:00,2024-01-31T06:00:00"):
             self.smurf("train", "g.csv", "--epochs", "1", "-q", *SMALL, *more)
             self.assertEqual(self.json("model.safetensors", "g.csv", quiet=False)["part"], "test", more)
+        # two sequences are cut in time, with or without dates; of more, one may be train
+        for rows in table(2, 50), calendar(2, 50):
+            self.write("h.csv", rows)
+            r = self.smurf("train", "h.csv", "--epochs", "1", *SMALL, quiet=False)
+            self.assertIn("two sequences: they are cut in time, 8:1:1", r.err)
+            e = self.json("model.safetensors", "h.csv", quiet=False)
+            self.assertEqual((e["part"], e["n"]), ("test", 10))
+        for n in 3, 4:
+            self.write("h.csv", table(n, 50))
+            self.smurf("train", "h.csv", "--epochs", "1", "-q", *SMALL)
+            e = self.json("model.safetensors", "h.csv", quiet=False)
+            self.assertEqual((e["part"], e["sequences"], e["n"]), ("test", 1, 49), n)
 
     def test_numbers_that_were_names(self):
         self.write("d/train.csv", table(20, types=("404", "500")))

@@ -68,6 +68,10 @@ TIMES = {
     "iso_basic_fraction": (lambda t: t.strftime("%Y%m%dT%H%M%S,250Z"), "iso", 1),
     "us_12_hours_short": (lambda t: us(t) + t.strftime(" %I:%M%p"), "%m/%d/%Y", 60),
     "month_name_short_year": (lambda t: t.strftime("%d-%b-%y %I.%M.%S.000000 %p"), "%d-%b-%y", 1),
+    "iso_zone_name": (lambda t: t.strftime("%Y-%m-%dT%H:%M:%S+00:00[Europe/London]"), "iso", 1),
+    "javascript": (lambda t: t.strftime("%a %b %d %Y %H:%M:%S GMT+0000 (Coordinated Universal Time)"), "%b %d %Y", 1),
+    "javascript_local": (lambda t: us(t) + t.strftime(" %I:%M:%S\u202f%p"), "%m/%d/%Y", 1),
+    "tracker": (lambda t: t.strftime("%d/%b/%y %I:%M %p"), "%d/%b/%y %I:%M %p", 60),
     "ctime": (lambda t: t.strftime("%a %b %d %H:%M:%S %Y"), "%b", 1),
     "epoch_s": (lambda t: str(int(t.replace(tzinfo=UTC).timestamp())), "epoch-s", 1),
     "epoch_fraction": (lambda t: "%.1f" % t.replace(tzinfo=UTC).timestamp(), "epoch-s", 1),
@@ -219,7 +223,7 @@ for missing, share in itertools.product(["time", "sequence", "type"], [1, 2, 20]
 
 
 SEQUENCES = ["case:concept:name", "Case ID", "CaseID", "userId", "user_id", "machineID", "session", "account", "patient", "device",
-             "Customer Id", "ORDER_NO", "vehicle", "trace", "member-id"]
+             "Customer Id", "ORDER_NO", "vehicle", "trace", "member-id", "uid", "Sensor"]
 TYPES = ["concept:name", "Activity", "event", "errorID", "EventId", "action", "status", "alarm code", "Event_Type", "Phase"]
 for sequence in SEQUENCES:
     add("sequence_" + sequence, lambda self, name=sequence: self.check(
@@ -308,6 +312,14 @@ class Content(Described):
         s = self.check(table(ROWS, ("end_date", "start_date", "case", "activity"), cells=lambda w, c, a, n: (w, w, c, a)),
                        "start_date", "case", "activity")
         self.assertRegex(s["text"], "or 'end_date': --time NAME")
+
+    def test_a_day_and_a_moment(self):
+        for name in "started_at", "event_timestamp", "created_on", "Timestamp", "time_utc", "logged at":
+            self.check(table(ROWS, ("date", name, "case", "activity"), cells=lambda w, c, a, n: (w[:10], w, c, a)), name, "case", "activity",
+                       says="or 'date': --time NAME")
+        for name in "updated_at", "end_time", "due", "elsewhere":
+            self.check(table(ROWS, (name, "date", "case", "activity"), cells=lambda w, c, a, n: (w, w[:10], c, a)), "date", "case", "activity",
+                       first=None, says="or '%s': --time NAME" % name)
 
     def test_an_id_that_never_repeats_is_no_sequence(self):
         self.check(table(ROWS, ("when", "Incident Number", "Type", "session"), cells=lambda w, c, a, n: (w, "F" + n[5:], a, n)),
@@ -414,6 +426,8 @@ class Content(Described):
         rows = [("%.6f" % (42024.354340278 + i / 7), "c%d" % (i % 6), "abcd"[i % 4], "") for i in range(60)]
         text = table(rows, form="none")
         self.check(text, "when", "case", "activity", "--time-format", "excel", first=datetime.datetime(2015, 1, 20, 8, 30))
+        commas = table([(day.replace(".", ","), c, a, n) for day, c, a, n in rows], delimiter=";", form="none")
+        self.check(commas, "when", "case", "activity", "--time-format", "excel", first=datetime.datetime(2015, 1, 20, 8, 30))
         self.assertFalse(self.take(table(rows, ("time", "case", "activity", "note"), form="none"))["calendar"])
 
     def test_missing_takes_three_words(self):
@@ -431,16 +445,44 @@ class Content(Described):
                         for w, c, a, n in ROWS)
         self.check(lines, "time", "host", "program", name="x.log", sequences=2, types=2, first=None, says="no year")
         self.check(lines.replace("cron", "sshd"), "time", "host", "message", name="x.log", sequences=2, types=4, first=None)
+        more = "".join(line + "\n    at line %d\n\t...\n" % i for i, line in enumerate(lines.splitlines()))
+        self.check(more, "time", "host", "program", "--strict", name="x.log", sequences=2, types=2, first=None)
+        self.refused(lines.replace("\n", "\nException\n"), "no column of times", name="x.log")
+        text = lines.replace("\n", "\nException\n", 5)
+        self.refused(text, ["x.log:2: this is no line of a syslog like the others", "5 of 65 rows cannot be read"], name="x.log")
+
+    def test_syslog_of_rfc_5424(self):
+        def lines(data):
+            return "".join("<165>1 %s host%d %s %s ID47 %s %s for %s\n" % (
+                w.isoformat() + ".003Z", int(c[1]) % 2, {"pay": "cron"}.get(a, "sshd"), n[5:], data, a, n) for w, c, a, n in ROWS)
+        for data in "-", "[exampleSDID@32473 iut=\"3\" why=\"a ] \\\" b\"][x@1 y=\"2\"]":
+            self.check(lines(data), "time", "host", "program", name="x.log", sequences=2, types=2)
+            s = self.check(lines(data).replace("cron", "sshd"), "time", "host", "message", name="x.log", sequences=2, types=4)
+            self.assertIn("pay for note #", s["type_names"])
 
     def test_common_log(self):
         lines = "".join('10.0.0.%s - - [%s +0000] "GET /%s HTTP/1.0" %s 2326 "-" "a \\"b\\""\n' % (
             c[1], w.strftime("%d/%b/%Y:%H:%M:%S"), a, {"pay": 404}.get(a, 200)) for w, c, a, n in ROWS)
         s = self.check(lines, "time", "host", "status", name="x.log", types=2)
         self.assertEqual(set(s["type_names"]), {"200", "404"})
+        virtual = "".join("example.com:80 " + line for line in lines.splitlines(keepends=True))
+        self.assertEqual(self.check(virtual, "time", "host", "status", name="x.log", types=2)["latest"], s["latest"])
 
     def test_numbers_separated_by_blanks(self):
         text = "".join("%d %d %d\n" % (i * 7 % 60 + 1, i * 11 % 70 + 1, 1082040961 + 50 * i) for i in range(600))
         self.check(text, "3", "1", None, name="x.txt", events=600, sequences=60, types=1, first=None, says="epoch-s")
+
+    def test_lines_of_numbers_are_a_table_again(self):
+        """A few lines of numbers could be RMTPP text; the model knows that they are rows."""
+        text = "".join("%d %d %d\n" % (i * 7 % 60 + 1, i * 11 % 70 + 1, 1082040961 + 50 * i) for i in range(600))
+        self.write("x.txt", text)
+        self.smurf("train", "x.txt", "-o", "m.safetensors", "-q", *Models.SMALL)
+        few = "".join(text.splitlines(keepends=True)[:2])
+        self.write("few.txt", few)
+        self.refuse("info", "few.txt", says="RMTPP")
+        out = self.smurf("predict", "m.safetensors", "few.txt", "--format", "jsonl").out
+        self.assertEqual([json.loads(line)["sequence"] for line in out.splitlines()], ["1", "8"])
+        self.assertEqual(self.smurf("predict", "m.safetensors", "-", "--format", "jsonl", input=few).out, out)
 
     def test_packed_and_piped(self):
         text = table(ROWS, form="us")
@@ -553,6 +595,37 @@ class Content(Described):
         self.refused("# nothing\n# else\n", "the file is empty")
         self.check("sep=;\n" + table(ROWS, delimiter=";"), "when", "case", "activity")
 
+    def test_rows_of_separators_are_empty_lines(self):
+        for form, d in itertools.product(["iso_T_Z", "us"], DELIMITERS.values()):
+            lines = table(ROWS, delimiter=d, form=form).splitlines()
+            for n in 1, 40:
+                s = self.check("\r\n".join([d * 3, d] + lines[:30] + [d * 3] + lines[30:] + [d * 3, d * 5] * n), "when", "case", "activity", "--strict")
+                self.assertEqual(s["warnings"], [])
+
+    def test_the_header_once_more(self):
+        """Where files were joined. It is counted, however often it comes, and no value."""
+        for form, header in itertools.product(["iso_T_Z", "us", "epoch_s"], [("when", "case", "activity", "note"), ("Start Time", "User", "Größe", "x")]):
+            head, *lines = table(ROWS, header, form=form).splitlines()
+            for every in 5, 30:
+                text = "\n".join(head + "\n" + "\n".join(lines[i:i + every]) for i in range(0, 60, every))
+                for encoding in "utf-8", "latin1":
+                    s = self.check(text.encode(encoding), header[0], header[1], header[2], "--type", header[2], says=r"\(6 values.*\(4 values")
+                    n = 60 // every - 1
+                    self.assertIn("%d of %d rows %s the header and %s left out, first line %d" % (
+                        n, 60 + n, *(("repeats", "was") if n == 1 else ("repeat", "were")), every + 2), " ".join(s["warnings"]))
+            self.refuse("info", "x.csv", "--strict", "--type", header[2], says="x.csv:%d: time '%s'" % (every + 2, header[0]))
+        self.refused("time,type\n" * 3, "there are headers but no event below them")
+
+    def test_titles_above_the_table(self):
+        for title, n in ("Report: events", 1), ("Report: events\nof 2024-01-01\n", 1), ("All the events\n\n\n", 1), ("Events", 1), ("+---+---+", 1):
+            for d in DELIMITERS.values():
+                self.refused(title + "\n" + table(ROWS, delimiter=d),
+                             ["the rows have 4 fields, but the first line has %d" % n, "remove lines before it"])
+
+    def test_the_example_is_a_time(self):
+        text = table(ROWS, form="us").replace(TIMES["us"][0](ROWS[0][0]), "N/A")
+        self.check(text, "when", "case", "activity", events=59, first=ROWS[1][0], says=r"time 'when' \(1/20/2015")
+
     def test_surplus_fields(self):
         lines = table(ROWS).splitlines()
         self.check("\n".join([lines[0]] + [line + "," for line in lines[1:]]), "when", "case", "activity")
@@ -564,6 +637,8 @@ class Content(Described):
     def test_commas_in_numbers(self):
         for text in "time;type\n0,5;a\n1,5;b\n", 'time,type\n"1,600,000",a\n"1,600,001",b\n':
             self.refused(text, ["x.csv:2: time ", "is a number with a comma"])
+        self.refused("who;how much;what\nann;0,5;a\nbob;1,5;b\n", ["no column of times among who, how much, what ",
+                                                                    "if it is 'how much', write its numbers with a point, not as in 0,5"])
 
     def test_units_since_1970_are_not_mixed(self):
         def rows(n, wrong, factor=1000, name="ts"):
