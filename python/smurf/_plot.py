@@ -1,33 +1,37 @@
 """Pictures, by matplotlib, which is imported only when one is drawn."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 
-def _axes(ax, **size):
+def _axes(ax: Any, **size: Any) -> Any:
     import matplotlib.pyplot as plt
 
     return ax if ax is not None else plt.subplots(**size)[1]
 
 
-def forecasts(found, ax, most):
+def forecasts(found: Any, ax: Any, most: int) -> Any:
     """Intervals and medians of the time to the next event, the soonest on top."""
-    from smurf._lib import ffi, lib, text
-    from smurf._log import encoded
+    from smurf._forecast import level_name
+    from smurf._lib import encoded, ffi, lib, text
 
     df = found.df.sort_values("median").head(most).iloc[::-1]
-    levels = sorted(found._question.levels, reverse=True)
+    levels = sorted(found.levels, reverse=True)
     size, unit = ffi.new("double *", 1.0), None
     if len(df):
-        unit = text(lib.smurf_duration_unit(float(df["median"].median()), encoded(found._model.unit), size))
+        unit = text(lib.smurf_duration_unit(float(df["median"].median()), encoded(found.unit), size))
     ax = _axes(ax, figsize=(8, 1 + 0.28 * max(3, len(df))))
     y = np.arange(len(df))
     shades = ["#c6dbef", "#6baed6", "#2171b5"]
     for k, level in enumerate(levels):
-        low, high = df[f"low{100 * level:g}"] / size[0], df[f"high{100 * level:g}"] / size[0]
-        ax.barh(y, high - low, left=low, height=0.62, color=shades[min(k, 2)], label=f"{100 * level:g}%")
+        low, high = df[f"low{level_name(level)}"] / size[0], df[f"high{level_name(level)}"] / size[0]
+        ax.barh(y, high - low, left=low, height=0.62, color=shades[min(k, 2)], label=f"{level_name(level)}%")
     ax.plot(df["median"] / size[0], y, "k|", markersize=9, label="median")
     ax.set_yticks(y, [str(name) for name in df["sequence"]])
-    ax.set_xlabel(f"time to the next event, {unit or found._model.unit or 'in the unit of the log'}")
+    ax.set_xlabel(f"time to the next event, {unit or found.unit or 'in the unit of the log'}")
     ax.set_ylim(-0.6, len(df) - 0.4)
     if len(df) and df["median"].min() > 0 and df["median"].max() > 50 * df["median"].min():
         ax.set_xscale("log")
@@ -37,7 +41,7 @@ def forecasts(found, ax, most):
     return ax
 
 
-def coverage(evaluation, ax):
+def coverage(evaluation: Any, ax: Any) -> Any:
     """Coverage against level, with the band of chance."""
     share = evaluation.coverage
     n = evaluation.df["n"].iloc[0]
