@@ -9,7 +9,7 @@ from typing import Any, Iterable, Sequence
 
 import numpy as np
 
-from smurf._lib import ArgumentError, encoded, ffi
+from smurf._lib import ArgumentError, encoded, ffi, lib
 from smurf._times import zone_of
 
 
@@ -54,8 +54,11 @@ def set_times(keep: list[Any], arrays: Any, time: Any) -> int:
         return len(ticks)
     if np.iscomplexobj(time):
         raise ArgumentError("time holds complex numbers: give numbers or dates")
-    numbers = np.ascontiguousarray(time, dtype=np.float64)
+    given = np.asarray(time)
+    numbers = np.ascontiguousarray(given, dtype=np.float64)
     keep.append(numbers)
+    if not np.may_share_memory(numbers, given) or not (given.flags.writeable or isinstance(given.base, np.ndarray)):
+        arrays.release = ffi.addressof(lib, "smurf_free")  # lent: nobody else writes to them. Freeing NULL does nothing.
     arrays.time = ffi.from_buffer("double[]", numbers)
     return len(numbers)
 
@@ -86,6 +89,24 @@ def numbers_of(what: str, values: Any, types: Sequence[Any]) -> np.ndarray:
         wrong = codes.max() if codes.min() >= 0 else codes.min()
         raise ArgumentError(f"{what} has the number {wrong}, but `types` names {len(types)}: from 0 to {len(types) - 1}")
     return codes
+
+
+def set_sequences(keep: list[Any], arrays: Any, sequence: Any) -> int:
+    """Sets the sequences of events, by their ends where each lies in one piece. Returns how many there are."""
+    import pandas as pd
+
+    codes, names = codes_of("sequence", sequence)
+    check("sequence", codes, arrays.events)
+    numbers, order = pd.factorize(codes)  # in the order in which they appear
+    if np.all(numbers[1:] >= numbers[:-1]):
+        keep.append(np.searchsorted(numbers, np.arange(len(order) + 1)).astype(np.uintp))
+        arrays.offset = ffi.from_buffer("size_t[]", keep[-1])
+    else:
+        keep.append(np.ascontiguousarray(numbers, dtype=np.int64))
+        arrays.sequence = ffi.from_buffer("int64_t[]", keep[-1])
+    arrays.sequences = len(order)
+    arrays.sequence_name = name_array(keep, (names[k] for k in order))
+    return len(order)
 
 
 def set_bounds(keep: list[Any], arrays: Any, field: str, bound: Any, sequences: int) -> None:

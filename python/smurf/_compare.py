@@ -114,10 +114,11 @@ class Comparison:
 
     @property
     def df(self) -> Any:
-        """A DataFrame of means over seeds, one row per law."""
+        """A DataFrame of means over seeds, one row per law. skill: how much lower the CRPS is than that of recent gaps, in percent."""
         out = self._by_name().mean(numeric_only=True).drop(columns="seed", errors="ignore")
         out.insert(0, "runs", self._by_name().size())
-        return out
+        recent = out.loc["naive: recent", "crps"]
+        return out.assign(skill=100 * (recent - out["crps"]) / recent)
 
     @property
     def sd(self) -> Any:
@@ -160,7 +161,7 @@ class Comparison:
         call(lib.smurf_comparison_report, self._struct(keep), encoded(path))
 
     def _shown(self) -> Any:
-        return self.df[["runs", "cs", "cs_pit", "crps", "log_likelihood", "acc"]].round(4)
+        return self.df[["runs", "cs", "cs_pit", "crps", "skill", "log_likelihood", "acc"]].round(4)
 
     def __repr__(self) -> str:
         return f"<smurf.Comparison on {self.data}>\n{self._shown()!r}"

@@ -15,7 +15,7 @@ def metrics() -> dict[str, str]:
 
     >>> import smurf
     >>> smurf.metrics()["crps"]
-    'continuous ranked probability score'
+    'continuous ranked probability score: mean error of the law, in the unit of time'
     """
     return {text(m.name): text(m.about) for m in _metrics()}
 

@@ -9,6 +9,7 @@ import os
 import pathlib
 import sys
 import threading
+import time
 import warnings
 from typing import Any, Callable, Optional
 
@@ -159,8 +160,11 @@ class Progress:
     A callback must not raise through C: what it catches is kept, and raised again at the end.
     """
 
+    delay = 0.3  # seconds: shorter work shows nothing
+
     def __init__(self, shown: bool) -> None:
         self.bar = _bar() if shown else None
+        self.start = time.monotonic()
         self.caught: Optional[BaseException] = None
         self.callback = ffi.callback("smurf_progress_fn", self._told, error=1)
 
@@ -168,7 +172,7 @@ class Progress:
         try:
             if self.caught:
                 return 1
-            if self.bar:
+            if self.bar and time.monotonic() >= self.start + self.delay:
                 self.bar.show(text(progress.what), progress.done, progress.total)
             return 0
         except BaseException as raised:  # Ctrl-C included
@@ -230,7 +234,8 @@ class _Tqdm:
 def _bar() -> Any:
     """What shows progress; None where nobody looks."""
     terminal = sys.stderr is not None and sys.stderr.isatty()
-    if not terminal and "ipykernel" not in sys.modules:
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if not (terminal or hasattr(shell, "kernel")):  # a notebook has a kernel
         return None
     try:
         with warnings.catch_warnings():

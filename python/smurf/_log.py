@@ -8,7 +8,7 @@ from typing import Any, Iterator, Mapping, Optional, Sequence
 import numpy as np
 
 from smurf import _html
-from smurf._columns import check, codes_of, kept, name_array, numbers_of, set_bounds, set_times
+from smurf._columns import check, codes_of, kept, name_array, numbers_of, set_bounds, set_sequences, set_times
 from smurf._lib import NULL, ArgumentError, Progress, call, config, encoded, ffi, lib, made, remark, text
 from smurf._times import duration, instant, instants, moment
 
@@ -27,6 +27,7 @@ class Log:
     def __init__(self, handle: Any, split: Optional[str] = None) -> None:
         self._handle = ffi.gc(handle, lib.smurf_data_free)
         self._split = split  # how it was split off, for the model
+        self._lent: Any = None  # arrays that the library may use in place
         index = 0
         while (said := text(lib.smurf_data_remark(handle, index))) is not None:
             remark(f"{self.source}: {said}")
@@ -315,6 +316,8 @@ def from_arrays(time: Any, type: Any = None, sequence: Any = None, *, types: Opt
                 start: Any = None, end: Any = None, observed_until: Any = None, sort: bool = True, name: str = "arrays") -> Log:
     """A log from columns of equal length: times (numbers or datetimes), types and sequences (numbers, words or categories).
 
+    Read-only arrays of times in order are used in place, others are copied.
+
     types: names of types, if `type` holds their numbers. start, end: of observation, one per sequence in order of appearance.
     observed_until: as for `read`.
 
@@ -328,21 +331,11 @@ def from_arrays(time: Any, type: Any = None, sequence: Any = None, *, types: Opt
     if type is not None:
         codes, names = (numbers_of("type", type, types), list(types)) if types is not None else codes_of("type", type)
         check("type", codes, arrays.events)
-        keep.append(np.ascontiguousarray(codes, dtype=np.uint32))
+        keep.append(np.array(codes, dtype=np.uint32))
         arrays.type = ffi.from_buffer("uint32_t[]", keep[-1])
         arrays.types = len(names)
         arrays.type_name = name_array(keep, names)
-    sequences = 1
-    if sequence is not None:
-        import pandas as pd
-
-        codes, names = codes_of("sequence", sequence)
-        check("sequence", codes, arrays.events)
-        numbers, order = pd.factorize(codes)  # in the order in which they appear
-        sequences = arrays.sequences = len(order)
-        keep.append(np.ascontiguousarray(numbers, dtype=np.int64))
-        arrays.sequence = ffi.from_buffer("int64_t[]", keep[-1])
-        arrays.sequence_name = name_array(keep, (names[k] for k in order))
+    sequences = 1 if sequence is None else set_sequences(keep, arrays, sequence)
     for field, bound in (("start", start), ("end", end)):
         if bound is not None:
             set_bounds(keep, arrays, field, bound, sequences)
@@ -351,6 +344,7 @@ def from_arrays(time: Any, type: Any = None, sequence: Any = None, *, types: Opt
     arrays.sort = int(sort)
     arrays.name = kept(keep, name)
     log = Log(made("smurf_data", lib.smurf_data_from_arrays, arrays))
+    log._lent = keep
     _observed([log], observed_until)
     return log
 

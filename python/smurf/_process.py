@@ -31,7 +31,7 @@ def processes() -> dict[str, tuple[str, dict[str, str]]]:
 
 
 class Process:
-    """A process with a known law. `processes()` lists names and parameters.
+    """A process with a known law. `processes()` lists names and parameters. types: how many; 3 for hawkes, else 1, if not given.
 
     >>> import smurf
     >>> p = smurf.Process("exponential", mean=2.0)
@@ -39,7 +39,8 @@ class Process:
     6
     """
 
-    def __init__(self, name: str, types: int = 1, **parameters: Any) -> None:
+    def __init__(self, name: str, types: Optional[int] = None, **parameters: Any) -> None:
+        types = types or (3 if name == "hawkes" else 1)
         keep: list[Any] = []
         given = ffi.new("smurf_parameter[]", max(1, len(parameters)))
         for k, (key, value) in enumerate(parameters.items()):
@@ -61,11 +62,12 @@ class Process:
         lib.smurf_process_rates(self._handle, ffi.from_buffer("double[]", out, require_writable=True))
         return out
 
-    def simulate(self, sequences: int = 100, until: float = 0.0, events: int = 0, seed: int = 1, threads: int = 0,
+    def simulate(self, sequences: int = 100, until: Optional[float] = None, events: int = 0, seed: int = 1, threads: int = 0,
                  progress: bool = True) -> Log:
-        """Sequences from 0 to `until`, or of so many events."""
+        """Sequences from 0 to `until` (100, unless `events` is given), or of so many events."""
         c = config("smurf_simulate_config")
-        c.sequences, c.until, c.max_events, c.seed, c.threads = sequences, until, events, seed, threads
+        c.sequences, c.max_events, c.seed, c.threads = sequences, events, seed, threads
+        c.until = until if until is not None else 0 if events else 100
         with Progress(progress) as shown:
             c.progress = shown.callback
             return Log(made("smurf_data", lib.smurf_process_simulate, self._handle, c))
@@ -102,7 +104,7 @@ def _process(name: str, types: int, parameters: dict[str, Any]) -> Process:
     return Process(name, types, **parameters)
 
 
-def simulate(process: str = "hawkes", types: int = 1, *, sequences: int = 100, until: float = 0.0, events: int = 0, seed: int = 1,
+def simulate(process: str = "hawkes", types: Optional[int] = None, *, sequences: int = 100, until: Optional[float] = None, events: int = 0, seed: int = 1,
              threads: int = 0, **parameters: Any) -> Log:
     """A log from a known process: see `processes()` for names and parameters.
 
