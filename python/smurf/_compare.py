@@ -73,7 +73,8 @@ def compare(train: Log, dev: Optional[Log], test: Log, *, models: Any = None, se
     for name, given in chosen.items():
         preset, own = given if isinstance(given, tuple) else (given.get("preset", "default"), {k: v for k, v in given.items() if k != "preset"})
         for k in range(seeds):
-            model = fit(train, dev, preset=preset, recalibrate=recalibrate, progress=progress, **{**settings, **own, "seed": seed + k, "threads": threads})
+            given_all: dict[str, Any] = {**settings, **own, "seed": seed + k, "threads": threads}
+            model = fit(train, dev, preset=preset, recalibrate=recalibrate, progress=progress, **given_all)
             with Progress(progress) as shown:
                 runs += _runs_of(name, seed + k, model, model.match(test), eval_config([], shown, fast=True, seed=seed, threads=threads, examples=0))
     with Progress(progress) as shown:

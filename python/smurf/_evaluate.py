@@ -154,10 +154,11 @@ def _metric(name: str) -> Any:
 
 def _scored() -> np.dtype:
     """smurf_scored, as it lies in memory."""
-    kinds = {8: {"size_t": np.uintp, "double": np.float64}, 4: {"uint32_t": np.uint32}}
+    kinds = {"size_t": np.uintp, "double": np.float64, "uint32_t": np.uint32}
     fields = ffi.typeof("smurf_scored").fields
-    return np.dtype({"names": [name for name, _ in fields], "offsets": [f.offset for _, f in fields],
-                     "formats": [kinds[ffi.sizeof(f.type)][f.type.cname] for _, f in fields], "itemsize": ffi.sizeof("smurf_scored")})
+    layout: Any = {"names": [name for name, _ in fields], "offsets": [field.offset for _, field in fields],
+                   "formats": [kinds[field.type.cname] for _, field in fields], "itemsize": ffi.sizeof("smurf_scored")}
+    return np.dtype(layout)
 
 
 def score_events(model: Any, log: Any, recalibrate: bool, seed: int, threads: int, progress: bool) -> Any:

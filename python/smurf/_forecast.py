@@ -194,7 +194,7 @@ def overdue(model: Any, log: Any, now: Any, level: float, history: int, recalibr
         if now.whole + now.fraction < latest[0]:
             raise ArgumentError(f"sequence {log.sequences[latest[1]]!r} has an event after now, {instant(now, model.is_calendar)}: leave out "
                                 "such events, or give a later time")
-    question = {"levels": (level,), "one_sided": True, "top": 0, "recalibrate": recalibrate}
+    question: dict[str, Any] = {"levels": (level,), "one_sided": True, "top": 0, "recalibrate": recalibrate}
     found = ask_many(model, log, until=now, history=history, threads=threads, progress=progress, **question).df
     kinds = [log.types[kind[-1]] if len(kind) else None for _, _, kind in log._views()]
     found = found.assign(type=kinds).rename(columns={f"high{level_name(level)}": "expected", "survival": "probability"})

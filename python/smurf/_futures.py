@@ -44,11 +44,11 @@ def sample_futures(model: Any, log: Any, chosen: list[int], *, until: Any, event
             _add_paths(parts, ffi.gc(out[0], lib.smurf_futures_free), index)
     columns = {name: np.concatenate(part) if part else np.empty(0, np.int64) for name, part in parts.items()}
     origin, last = _ends(log, chosen)
-    index = columns["index"]
+    which = columns["index"]
     return pd.DataFrame({
-        "sequence": pd.Series(np.array(names, dtype=object)[index] if len(index) else [], dtype=object).infer_objects(),
+        "sequence": pd.Series(np.array(names, dtype=object)[which] if len(which) else [], dtype=object).infer_objects(),
         "path": columns["path"], "step": columns["step"], "gap": columns["gap"],
-        "time": instants(origin[index], last[index] + columns["since"], model.is_calendar),
+        "time": instants(origin[which], last[which] + columns["since"], model.is_calendar),
         "type": pd.Categorical.from_codes(columns["type"].astype(np.int64), model.types),
     })
 

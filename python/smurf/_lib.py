@@ -21,12 +21,21 @@ _NAMES = [os.environ.get("SMURF_LIBRARY"), *sorted(map(str, _HERE.glob("libsmurf
 
 
 def _open() -> Any:
+    """Loads the library. Threads of libgomp that wait spin briefly only, as in the command, because they take the processor from those
+    waited for on a busy machine. libgomp reads this when it is loaded; nobody else shall."""
     tried = []
-    for name in filter(None, _NAMES):
-        try:
-            return ffi.dlopen(name)
-        except OSError as error:
-            tried.append(str(error))
+    brief = not ("OMP_WAIT_POLICY" in os.environ or "GOMP_SPINCOUNT" in os.environ)
+    if brief:
+        os.environ["GOMP_SPINCOUNT"] = "1000"
+    try:
+        for name in filter(None, _NAMES):
+            try:
+                return ffi.dlopen(name)
+            except OSError as error:
+                tried.append(str(error))
+    finally:
+        if brief:
+            del os.environ["GOMP_SPINCOUNT"]
     raise ImportError("libsmurf cannot be loaded: install it, or set SMURF_LIBRARY to its path (" + "; ".join(tried) + ")")
 
 

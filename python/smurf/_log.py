@@ -443,7 +443,7 @@ def from_dicts(sequences: Any, *, types: Optional[Sequence[Any]] = None, unit: O
                        types=list(types) if types is not None else [str(k) for k in range(dim)], unit=unit, name=name)
 
 
-def from_sql(query, connection, **columns):
+def from_sql(query: Any, connection: Any, **columns: Any) -> Log:
     """A log from a query, by pandas.read_sql; further arguments as in from_pandas."""
     import pandas as pd
 
