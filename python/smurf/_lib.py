@@ -170,10 +170,11 @@ class Progress:
     """
 
     delay = 0.3  # seconds: shorter work shows nothing
+    pause = 0.1  # between two pictures of the bar
 
     def __init__(self, shown: bool) -> None:
         self.bar = _bar() if shown else None
-        self.start = time.monotonic()
+        self.due = time.monotonic() + self.delay
         self.caught: Optional[BaseException] = None
         self.callback = ffi.callback("smurf_progress_fn", self._told, error=1)
 
@@ -181,7 +182,8 @@ class Progress:
         try:
             if self.caught:
                 return 1
-            if self.bar and time.monotonic() >= self.start + self.delay:
+            if self.bar and (now := time.monotonic()) >= self.due:
+                self.due = now + self.pause
                 self.bar.show(text(progress.what), progress.done, progress.total)
             return 0
         except BaseException as raised:  # Ctrl-C included

@@ -35,7 +35,9 @@ def forecasts(found: Any, ax: Any, most: int) -> Any:
     ax.set_ylim(-0.6, len(df) - 0.4)
     if len(df) and df["median"].min() > 0 and df["median"].max() > 50 * df["median"].min():
         ax.set_xscale("log")
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 1.12), ncol=len(levels) + 1, frameon=False)
+    else:
+        ax.set_xlim(left=0)
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncol=len(levels) + 1, frameon=False)
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     return ax
