@@ -293,6 +293,26 @@ class Running(Case):
             gc.collect()
         del live, mine
 
+    def test_leaving_with_everything_in_use(self):
+        """Globals of a program are freed at its end, in any order."""
+        code = f"""if 1:
+            import smurf, warnings
+            warnings.simplefilter("ignore")
+            log = smurf.read({str(TICKETS)!r})
+            model = smurf.load({str(self.path)!r})
+            live = model.live()
+            live.append("a", "2026-03-01T10:00Z", "opened")
+            law, true = model.law(log), smurf.Process("exponential").law(smurf.simulate("exponential", sequences=1, events=3))
+            e = model.evaluate(log)
+            found = model.forecast(log, threads=2)
+            model.live_of_mine = live
+            def cycle():  # the globals of a function are part of a cycle
+                return live, law, model
+            print(live.forecast("a")["events"])"""
+        with python(code) as run:
+            out, err = run.communicate(timeout=120)
+        self.assertEqual((run.returncode, out.strip()), (0, "1"), err)
+
     def test_memory_is_flat(self):
         """SMURF_FORECASTS=100000 for the long run."""
         live, few = self.model.live(), self.test

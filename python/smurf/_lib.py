@@ -5,6 +5,7 @@ Every call of the library goes through this file. cffi releases the GIL during a
 
 from __future__ import annotations
 
+import atexit
 import os
 import pathlib
 import sys
@@ -30,7 +31,7 @@ def _open() -> Any:
     try:
         for name in filter(None, _NAMES):
             try:
-                return ffi.dlopen(name)
+                return ffi.dlopen(name, ffi.RTLD_NOW | os.RTLD_NODELETE)  # handles are freed at exit, in any order, when `lib` may be gone
             except OSError as error:
                 tried.append(str(error))
     finally:
@@ -117,6 +118,7 @@ class Lent:
     """
 
     _lenders: dict[int, Any] = {}  # by the id of what borrows
+    _leaving = False
 
     __slots__ = ("_free", "_lock", "pointer")
 
@@ -132,9 +134,19 @@ class Lent:
         self._lock.release()
 
     def __del__(self) -> None:
+        if self._leaving:
+            return
         self._free(self.pointer)
         self.pointer = NULL
         self._lenders.pop(id(self))
+
+    @classmethod
+    def leave(cls) -> None:
+        """When the interpreter ends, the references from here are part of what it collects. The system frees the rest."""
+        cls._leaving = True
+
+
+atexit.register(Lent.leave)
 
 
 def config(kind: str) -> Any:
