@@ -6,6 +6,7 @@ import gc
 import importlib
 import inspect
 import io
+import json
 import os
 import pathlib
 import pickle
@@ -277,6 +278,24 @@ class Running(Case):
             out, err = run.communicate(timeout=120)
         self.assertEqual((run.returncode, out.strip()), (0, "stopped"), err)
 
+    def test_ctrl_c_stops_a_comparison(self):
+        """It does not go on with half a model."""
+        code = ("import os, signal, smurf, threading, warnings; warnings.simplefilter('ignore')\n"
+                "parts = smurf.read(%r).split()\n"
+                "threading.Timer(2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
+                "try: smurf.compare(*parts, models=['default'], seeds=50, epochs=100000, patience=0, threads=1)\n"
+                "except KeyboardInterrupt: print('stopped', flush=True)" % str(TICKETS))
+        with python(code) as run:
+            out, err = run.communicate(timeout=120)
+        self.assertEqual((run.returncode, out.strip()), (0, "stopped"), err)
+
+    def test_the_benchmark_runs(self):
+        """Its numbers count on an idle machine only: `make bench`."""
+        done = subprocess.run([sys.executable, ROOT / "bench" / "python_package.py", BUILD, "20000", "300", "--json"], capture_output=True,
+                              text=True, check=True, timeout=240)
+        found = json.loads(done.stdout)
+        self.assertTrue(all(found[name] > 0 for name in ("frame_s", "words_s", "guessed_s", "command_s", "python_s", "live_us")))
+
     def test_what_borrows_a_model_is_freed_before_it(self):
         law, live = self.model.law(self.log, 0), pickle.loads(pickle.dumps(self.model)).live()
         live.append("a", "2026-03-01T10:00Z", "opened")
@@ -438,8 +457,6 @@ class Notebook(Case):
         self.assertGreaterEqual(kinds.count("text/html"), 4)
 
     def test_the_notebook_is_stored_without_output(self):
-        import json
-
         for cell in json.loads(self.PATH.read_text())["cells"]:
             self.assertEqual(cell.get("outputs", []), [])
 

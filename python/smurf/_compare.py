@@ -7,7 +7,7 @@ from typing import Any, Iterable, Mapping, Optional
 import numpy as np
 
 from smurf._evaluate import ROWS, _metrics, eval_config
-from smurf._fit import fit, presets
+from smurf._fit import presets, trained
 from smurf._lib import NULL, ArgumentError, Progress, call, encoded, ffi, lib, made, text
 from smurf._log import Log
 from smurf._process import Process
@@ -73,8 +73,10 @@ def compare(train: Log, dev: Optional[Log], test: Log, *, models: Any = None, se
     for name, given in chosen.items():
         preset, own = given if isinstance(given, tuple) else (given.get("preset", "default"), {k: v for k, v in given.items() if k != "preset"})
         for k in range(seeds):
-            given_all: dict[str, Any] = {**settings, **own, "seed": seed + k, "threads": threads}
-            model = fit(train, dev, preset=preset, recalibrate=recalibrate, progress=progress, **given_all)
+            all_given = {**settings, **own, "seed": seed + k, "threads": threads}
+            model, stopped = trained(train, dev, all_given, preset=preset, recalibrate=recalibrate, progress=progress)
+            if stopped:
+                raise KeyboardInterrupt
             with Progress(progress) as shown:
                 runs += _runs_of(name, seed + k, model, model.match(test), eval_config([], shown, fast=True, seed=seed, threads=threads, examples=0))
     with Progress(progress) as shown:

@@ -11,7 +11,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from smurf._fit import fit
+from smurf._fit import trained
 from smurf._lib import ArgumentError
 from smurf._log import Log, from_arrays
 
@@ -82,7 +82,10 @@ class EventForecaster:
     def fit(self, X: Any, y: Any = None) -> EventForecaster:
         """Trains on the sequences of X."""
         given = {name: value for name in ("epochs", "width", "objective") if (value := getattr(self, name)) is not None}
-        self.model_ = fit(_log(X), preset=self.preset, seed=self.seed, threads=self.threads, progress=False, **{**(self.settings or {}), **given})
+        asked = {**(self.settings or {}), **given, "seed": self.seed, "threads": self.threads}
+        self.model_, stopped = trained(_log(X), None, asked, preset=self.preset, progress=False)
+        if stopped:  # by Ctrl-C: a search over many fits shall end
+            raise KeyboardInterrupt
         return self
 
     def _fitted(self) -> Any:

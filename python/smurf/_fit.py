@@ -82,6 +82,18 @@ def fit(train: Log, dev: Optional[Log] = None, *, preset: str = "default", path:
     >>> smurf.fit(log, epochs=1, width=16, threads=1)
     <smurf.Model 13,802 weights, 1 types>
     """
+    asked: dict[str, Any] = {"preset": preset, "path": path, "checkpoint": checkpoint, "resume": resume, "save_every": save_every,
+                             "recalibrate": recalibrate, "callback": callback, "progress": progress}
+    model, stopped = trained(train, dev, given, **asked)
+    if stopped:
+        remark("stopped: this is the best model so far, not calibrated")
+    return model
+
+
+def trained(train: Any, dev: Any, given: dict[str, Any], *, preset: str = "default", path: Any = None, checkpoint: Any = None,
+            resume: bool = False, save_every: Any = None, recalibrate: Optional[bool] = None, callback: Any = None,
+            progress: bool = True) -> tuple[Model, bool]:
+    """What fit does. Also whether it was stopped, by Ctrl-C or the callback, and the model is the best so far."""
     for what, log in (("train", train), ("dev", dev)):
         if not (isinstance(log, Log) or (what == "dev" and log is None)):
             raise ArgumentError(f"{what} is a {log.__class__.__name__}, not a smurf.Log: make one with smurf.read, from_pandas, from_arrays or "
@@ -114,9 +126,7 @@ def fit(train: Log, dev: Optional[Log] = None, *, preset: str = "default", path:
         raise raised
     if model is None:
         raise error(status, err)
-    if status:
-        remark("stopped: this is the best model so far, not calibrated")
-    return model
+    return model, bool(status)
 
 
 def _document() -> None:
