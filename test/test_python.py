@@ -435,6 +435,8 @@ class Errors(Case):
             ("whole numbers from 0 to 1", lambda: smurf.from_arrays(dates, type=[0.5, 1.0], types=["a", "b"])),
             ("has the number 7, but `types` names 2", lambda: smurf.from_arrays(dates, type=[0, 7], types=["a", "b"])),
             (r"end has shape \(2,\), but there are 1", lambda: smurf.from_arrays([1.0, 2.0], end=[3.0, 4.0])),
+            ("event 1 of sequence 0: the time is missing", lambda: smurf.from_arrays(pd.array([1, None], dtype="Int64"))),
+            ("event 1 of sequence 0: the time is missing", lambda: smurf.from_arrays(pd.to_datetime(["2026-01-01", None]))),
             ("out of order|before", lambda: smurf.from_arrays([2.0, 1.0], sort=False)),
             ("takes a DataFrame, not list", lambda: smurf.from_pandas([1, 2])),
             ("no column 'x' for type", lambda: smurf.from_pandas(df, type="x")),
@@ -482,8 +484,9 @@ class Errors(Case):
                 function()
 
     def test_remarks_are_warnings(self):
-        with self.assertWarnsRegex(smurf.Remark, "out of order"):
+        with self.assertWarnsRegex(smurf.Remark, "out of order") as warned:
             smurf.from_arrays([2.0, 1.0])
+        self.assertEqual(warned.filename, __file__)  # the line of the program, not one of the package
         df = pd.DataFrame({"time": [1.0, 2.0, None], "type": ["a", "b", "a"]})
         with self.assertWarnsRegex(smurf.Remark, "1 of 3 rows"):
             smurf.from_pandas(df)

@@ -54,7 +54,8 @@ def set_times(keep: list[Any], arrays: Any, time: Any) -> int:
         return len(ticks)
     if np.iscomplexobj(time):
         raise ArgumentError("time holds complex numbers: give numbers or dates")
-    given = np.asarray(time)
+    masked = pd.api.types.is_extension_array_dtype(time.dtype)  # of pandas, where a number may be missing
+    given = time.to_numpy(np.float64, na_value=np.nan) if masked else np.asarray(time)
     numbers = np.ascontiguousarray(given, dtype=np.float64)
     keep.append(numbers)
     if not np.may_share_memory(numbers, given) or not (given.flags.writeable or isinstance(given.base, np.ndarray)):
