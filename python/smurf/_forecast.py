@@ -42,8 +42,8 @@ class Question:
 
 
 def _moment(value: Any) -> Any:
-    if value is None or isinstance(value, ffi.CData):
-        return value
+    if value is None:
+        return None
     if isinstance(value, str) and value == "now":
         import time
 

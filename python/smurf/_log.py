@@ -14,7 +14,7 @@ from smurf._times import duration, instant, instants, moment
 
 
 class Log:
-    """An event log: sequences of events, each with a time and a type. Immutable.
+    """An event log: sequences of events, each with a time and a type. Immutable; it may be used from several threads.
 
     Made by `read`, `from_pandas`, `from_arrays`, `from_dicts`, `from_sql` and `simulate`.
 
@@ -147,6 +147,9 @@ class Log:
             c.progress = shown.callback
             call(lib.smurf_data_write, self._handle, encoded(path), c)
         del keep
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a smurf.Log cannot be pickled: write it to a file, or pass its to_pandas() on")
 
     # ---- Parts ----
 

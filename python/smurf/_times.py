@@ -14,6 +14,8 @@ _FAR = 9e9  # seconds, beyond which nanoseconds overflow
 
 def moment(value: Any) -> Any:
     """A smurf_moment from a number or a date."""
+    if isinstance(value, ffi.CData):
+        return value
     out = ffi.new("smurf_moment *")
     if isinstance(value, (int, float, np.integer, np.floating)):
         if not np.isfinite(value):
@@ -49,7 +51,7 @@ def instants(whole: Any, fraction: Any, is_calendar: bool) -> Any:
         return whole + fraction
     import pandas as pd
 
-    return pd.to_datetime(whole * 10**NS + np.rint(fraction * 1e9).astype(np.int64), utc=True)
+    return pd.to_datetime(whole * 10**NS + np.rint(fraction * 1e9).astype(np.int64), unit="ns", utc=True)
 
 
 def timedelta(seconds: Any) -> Any:
