@@ -42,7 +42,7 @@ install: all ## install to PREFIX (/usr/local) under DESTDIR
 	DESTDIR=$(DESTDIR) meson install -C $(BUILD)
 
 wheel: ## build a wheel of the Python package for other machines, in dist/
-	@tools/install-deps build python
+	@tools/install-deps build wheel
 	@tools/make-wheel dist
 
 # PyTorch is only for comparison: everything else is measured without it.

@@ -3,7 +3,6 @@
 import json
 import pickle
 import unittest
-import warnings
 
 from python_case import TICKETS, Case, command, rows
 

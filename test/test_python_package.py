@@ -8,7 +8,6 @@ import inspect
 import io
 import json
 import os
-import pathlib
 import pickle
 import pkgutil
 import re
@@ -24,7 +23,6 @@ from python_case import BUILD, ROOT, TICKETS, Case, command, python
 
 try:
     import numpy as np
-    import pandas as pd
 
     import smurf
     from smurf import _lib

@@ -6,7 +6,7 @@ from typing import Any, Optional, Sequence
 
 import numpy as np
 
-from smurf._lib import NULL, ArgumentError, Progress, call, config, ffi, lib, made
+from smurf._lib import NULL, ArgumentError, Progress, config, ffi, lib, made
 from smurf._times import in_unit, instant, instants, moment, timedelta
 
 # ---- Questions ----

@@ -10,7 +10,7 @@ from smurf import _html
 from smurf._columns import kept
 from smurf._evaluate import Evaluation, eval_config
 from smurf._law import TrueLaw
-from smurf._lib import NULL, ArgumentError, Progress, call, config, encoded, ffi, lib, made, text
+from smurf._lib import NULL, ArgumentError, Progress, config, encoded, ffi, lib, made, text
 from smurf._log import Log
 
 
