@@ -127,7 +127,9 @@ class Documentation(Case):
         blocks, folder = re.findall(r"```python\n(.*?)```", page, flags=re.S), self.at / "page"
         folder.mkdir()
         shutil.copy(TICKETS, folder)
-        code = "import warnings; warnings.simplefilter('ignore')\nimport functools, smurf\nsmurf.fit = functools.partial(smurf.fit, epochs=2, threads=1)\n"
+        code = ("import warnings; warnings.simplefilter('ignore')\nimport smurf\n"
+                "def brief(train): return lambda *logs, **given: train(*logs, **{**given, 'epochs': 1, 'threads': 1})\n"
+                "smurf.fit, smurf.compare = brief(smurf.fit), brief(smurf.compare)\n")
         code += f"import os; os.chdir({str(folder)!r})\n" + "\n".join(blocks)
         with python(code) as run:
             _, err = run.communicate(timeout=240)
@@ -334,7 +336,7 @@ class Running(Case):
         """SMURF_FORECASTS=100000 for the long run."""
         live, few = self.model.live(), self.test
         live.append("a", "2026-03-01T10:00Z", "opened")
-        many = int(os.environ.get("SMURF_FORECASTS", 400 if "asan" in str(BUILD) else 8000))
+        many = int(os.environ.get("SMURF_FORECASTS", 400 if "asan" in str(BUILD) else 4000))
 
         def work(n):
             for k in range(n):
