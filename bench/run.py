@@ -120,23 +120,41 @@ def cores_benchmark(build):
     return [json.loads(line) for line in run.stdout.splitlines()]
 
 
-def cores_section(rows):
+def cores_table(rows):
     steps = [row for row in rows if row["kind"] == "step"]
     one = {row["name"]: row["events_per_second"] for row in steps if row["threads"] == 1}
-    lines = [
+    lines = ["| model and batch | threads | events/s | gain | waits per step | serial | idle |", "|---|--:|--:|--:|--:|--:|--:|"]
+    for row in steps:
+        gain = row["events_per_second"] / one[row["name"]]
+        lines.append(f"| {row['name']} | {row['threads']} | {row['events_per_second']:,} | {gain:.2f} | {row['waits']:.1f} | {100 * row['serial']:.2f}% | {100 * row['idle']:.1f}% |")
+    return lines
+
+
+def cores_elsewhere():
+    """What bench_train --cores printed on a machine with more cores; the first line names it."""
+    with open(ROOT / "bench" / "cores-16.jsonl") as file:
+        return [json.loads(line) for line in file]
+
+
+def cores_section(rows):
+    about, *elsewhere = cores_elsewhere()
+    return [
         "## Cores",
         "",
         "The same step on more and more cores, with StackOverflow's shapes. Waits: how often all threads wait for each other in a step. Serial: the share of",
         "a step's time outside of parallel regions. Idle: the share of the threads' time spent waiting.",
         "",
-        "| model and batch | threads | events/s | gain | waits per step | serial | idle |",
-        "|---|--:|--:|--:|--:|--:|--:|",
+        *cores_table(rows),
+        "",
+        f"Beside another process that computes, on two cores, two threads take {busy_ratio(rows):.2f} times as long as one thread takes alone.",
+        "",
+        f"On {about['name']} (`bench_train --cores`, kept in `bench/cores-16.jsonl`):",
+        "",
+        *cores_table(elsewhere),
+        "",
+        f"There two threads beside another process, both on two of the cores, take {busy_ratio(elsewhere):.2f} times as long as one thread alone. A small batch uses no more threads than",
+        "have 64 rows each.",
     ]
-    for row in steps:
-        gain = row["events_per_second"] / one[row["name"]]
-        lines.append(f"| {row['name']} | {row['threads']} | {row['events_per_second']:,} | {gain:.2f} | {row['waits']:.1f} | {100 * row['serial']:.2f}% | {100 * row['idle']:.1f}% |")
-    lines += ["", f"Beside another process that computes, on two cores, two threads take {busy_ratio(rows):.2f} times as long as one thread takes alone."]
-    return lines
 
 
 def busy_ratio(rows):
@@ -144,7 +162,7 @@ def busy_ratio(rows):
     return next(row["seconds"] for row in rows if row["kind"] == "busy" and row["threads"] == 2) / alone
 
 
-def cores_misses(rows):
+def cores_misses(rows, threads_checked=(2, 16)):
     """Missed targets of several cores, as text."""
     step = {(row["name"], row["threads"]): row for row in rows if row["kind"] == "step"}
     gain = lambda name, threads: step[name, threads]["events_per_second"] / step[name, 1]["events_per_second"]  # noqa: E731
@@ -153,7 +171,7 @@ def cores_misses(rows):
         if "batch 16" in name or "batch 64" in name:
             checks.append((row["serial"] < 0.02, f"{name}, {threads} threads: {100 * row['serial']:.1f}% serial, 2% are allowed"))
     for name, threads, least in (("paper, batch 4", 2, 1.84), ("paper, batch 16", 2, 1.98), ("paper, batch 64", 16, 8), ("default, batch 64", 16, 8)):
-        if (name, threads) in step:
+        if (name, threads) in step and threads in threads_checked:
             checks.append((gain(name, threads) >= least, f"{name}: {threads} threads give {gain(name, threads):.2f}x, {least} is required"))
     return [words for met, words in checks if not met]
 
@@ -299,7 +317,7 @@ def main():
     (ROOT / "doc" / "performance.md").write_text(text)
     print(text)
     print("\n".join(summary_section(kept)))
-    missed = (ratio_misses(kept) + misses(training) + cores_misses(found["cores"]) + roofline.misses(roofs) + growth.misses(sizes) + sample_misses(found["sample"]) + evaluate_misses(found["evaluate"]) + startup.misses(start) + products.misses(found["products"]) + python_package.misses(found["python"]))
+    missed = (ratio_misses(kept) + misses(training) + cores_misses(found["cores"]) + cores_misses(cores_elsewhere(), (16,)) + roofline.misses(roofs) + growth.misses(sizes) + sample_misses(found["sample"]) + evaluate_misses(found["evaluate"]) + startup.misses(start) + products.misses(found["products"]) + python_package.misses(found["python"]))
     for words in missed:
         print(f"bench: {words}", file=sys.stderr)
     sys.exit(1 if missed else 0)

@@ -275,8 +275,9 @@ static smurf_status measure_exact(struct work *w, const smurf_model *model, int 
 static smurf_status measure_law(struct work *w, const smurf_model *model, smurf_error *err)
 {
     bool mapped = smurf_model_calibration(model)->recalibrated;
-    smurf_status status = measure_exact(w, model, 0, mapped ? "raw" : "", err);
-    return status || !mapped ? status : measure_exact(w, model, 1, "recalibrated", err);
+    if (!mapped) return measure_exact(w, model, 1, "", err); /* where it is pooled, as it is used */
+    smurf_status status = measure_exact(w, model, 0, "raw", err);
+    return status ? status : measure_exact(w, model, 1, "recalibrated", err);
 }
 
 static smurf_status measure_model(struct work *w, smurf_error *err)

@@ -13,5 +13,6 @@ int command_sample(int argc, char **argv);
 int command_score(int argc, char **argv);
 int command_simulate(int argc, char **argv);
 int command_train(int argc, char **argv);
+int command_watch(int argc, char **argv);
 
 #endif

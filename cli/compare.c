@@ -395,13 +395,13 @@ static void check_options(struct compare_options *o, struct bench *b)
     if (o->process && o->data.window) usage_error("--process needs whole sequences: omit --window");
 }
 
-/* "DATA-compare" next to the data; "compare-runs" if that is standard input. */
+/* "DATA-compare" next to the data; "compare-runs" if that is standard input or an address. */
 static char *runs_folder(const char *given, const char *data)
 {
     char *folder;
     int n = (int)strlen(data);
     while (n > 1 && data[n - 1] == '/') n--;
-    bool unnamed = strcmp(data, "-") == 0 || (n == 1 && (data[0] == '.' || data[0] == '/'));
+    bool unnamed = strcmp(data, "-") == 0 || strstr(data, "://") || (n == 1 && (data[0] == '.' || data[0] == '/'));
     if (!given && !unnamed && asprintf(&folder, "%.*s-compare", n, data) >= 0) return folder;
     folder = strdup(given ? given : "compare-runs");
     if (!folder) out_of_memory();

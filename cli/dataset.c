@@ -1,6 +1,7 @@
 /* dataset.c - see dataset.h. */
 #include "dataset.h"
 
+#include "address.h"
 #include "terminal.h"
 
 #include <dirent.h>
@@ -39,6 +40,9 @@ void dataset_read_config(smurf_read_config *config, const struct dataset_options
         config->rare = strtoul(o->rare, &end, 10);
         if (*o->rare < '0' || *o->rare > '9' || *end) usage_error("--rare takes a number of events, not '%s'", o->rare);
     }
+    if (o->table && o->query) usage_error("--table and --query are mutually exclusive");
+    config->table = o->table;
+    config->query = o->query;
     config->progress = terminal_progress;
 }
 
@@ -155,7 +159,7 @@ static smurf_status load(smurf_split *out, const char *path, const struct datase
     struct stat about;
     dataset_read_config(&config, o);
     bool directory = strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISDIR(about.st_mode);
-    if (!directory) return smurf_data_read(&out->train, path, &config, err);
+    if (!directory) return smurf_data_read(&out->train, address_whole(path), &config, err);
     if (o->split || o->split_at) usage_error("'%s' is a directory and already split: omit --split", path);
     return smurf_split_read(out, path, &config, err);
 }

@@ -12,6 +12,7 @@
 struct dataset_options {
     const char *sequence, *time, *type, *types, *events, *key, *unit, *from, *rare;
     const char *time_format, *timezone, *missing;
+    const char *table, *query;
     int sort, strict;
     const char *split, *split_at, *dither;
     size_t window, history;  /* history: NOT_GIVEN by default */
@@ -38,6 +39,8 @@ enum { DEFAULT_HISTORY = 64 };
         {0, "key", OPTION_TEXT, &(o).key, "NAME", "pickle or JSON: which list of sequences, such as train"},           \
         {0, "unit", OPTION_TEXT, &(o).unit, "NAME", "unit of time, such as s, min or days"},                           \
         {0, "from", OPTION_FORMAT, &(o).from, "FORMAT", " (default: detected)"},                                     \
+        {0, "table", OPTION_TEXT, &(o).table, "NAME", "database: the table or view to read (default: the only one)"}, \
+        {0, "query", OPTION_TEXT, &(o).query, "SELECT", "database: read the rows of this query"}, \
         {0, "strict", OPTION_FLAG, &(o).strict, NULL, "fail on events out of order and on bad cells"},            \
         {0, "sort", OPTION_FLAG, &(o).sort, NULL, "sort events that are out of order (the default)"},  \
         {0, "rare", OPTION_TEXT, &(o).rare, "N", "with more than 1000 types, those with fewer than N events become 'other' (default: 5)"}

@@ -129,7 +129,8 @@ static int show(const struct eval_options *o, const smurf_model *model, const sm
 {
     const char *name = strrchr(argv[0], '/'), *unit = smurf_data_unit(part->data);
     if (!unit[0]) unit = model_unit(model);
-    struct shown shown = {name ? name + 1 : argv[0], argv[1], part->name, unit, 1, o->mean_gaps};
+    struct shown shown = {
+        name ? name + 1 : argv[0], argv[1], part->name, unit, 1, o->mean_gaps, o->raw ? NULL : smurf_model_pool(model)};
     if (o->mean_gaps) shown.per = smurf_evaluation_mean_gap(e);
     if (!(shown.per > 0)) return report_failure("the mean gap needs train data: name a file with --train");
     if (o->json)
@@ -151,6 +152,7 @@ static int evaluate(const struct eval_options *o, const struct dataset_options *
     smurf_evaluation *e = NULL;
     smurf_eval_config config = configure(o);
     int status = train_of(o, data, model, split, &part, &own, &train);
+    if (!status && !o->raw) modelfile_tell_cut(model, part.data);
     if (!status && is_auto(o)) status = choose_steps(o, model, split, &config);
     if (!status && smurf_evaluate(&e, model, part.data, train, &config, &err)) status = report_error(&err);
     terminal_clear();

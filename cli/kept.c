@@ -38,6 +38,7 @@ void kept_free(struct kept *k)
 {
     if (!k) return;
     smurf_forecast_free(k->forecast);
+    free(k->own);
     free(k->name);
     free(k);
 }

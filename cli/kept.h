@@ -15,6 +15,7 @@ struct kept {
     int64_t origin; /* of its first piece */
     double last;    /* time of the last event, from origin */
     size_t number;  /* order of arrival */
+    void *own;      /* of the caller; freed with the rest */
     struct kept *older, *newer;
 };
 

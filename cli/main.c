@@ -21,6 +21,7 @@ static const struct {
     {"predict", command_predict, "predict when the next event comes and of what type, with intervals"},
     {"overdue", command_overdue, "list the sequences that have been silent for longer than expected"},
     {"score", command_score, "score each event: how unusual its time and how probable its type"},
+    {"watch", command_watch, "raise alarms about a stream: overdue, odd events, a changed rate, lost calibration"},
     {"sample", command_sample, "sample futures many events ahead"},
     {"report", command_report, "write an HTML report on how reliable a model is"},
     {"info", command_info, "describe event data: size, types, gaps, ties, clock tick, warnings"},

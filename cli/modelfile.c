@@ -37,6 +37,21 @@ int modelfile_unknown(const smurf_data *data, const smurf_data *matched)
     return remark != NULL;
 }
 
+void modelfile_tell_cut(const smurf_model *model, const smurf_data *data)
+{
+    const smurf_pool *pool = smurf_model_pool(model);
+    bool cut = false;
+    for (size_t i = 0; pool && i < smurf_data_sequences(data); i++) {
+        const smurf_sequence *s = smurf_data_sequence(data, i);
+        cut = cut || (s->before > 0 && s->first < pool->reach && s->first < s->length);
+    }
+    if (cut)
+        report_warning(
+            "%s: in windows, the naive laws that the model is pooled with see fewer events than in the whole "
+            "log (use the whole log, or --no-recalibrate)",
+            smurf_data_source(data));
+}
+
 int modelfile_match(const smurf_model *model, smurf_data **data)
 {
     smurf_error err;

@@ -26,6 +26,8 @@ int modelfile_read(const smurf_model *model, smurf_split *split, smurf_data **pa
 char *modelfile_note(const struct dataset_options *options, const smurf_split *split);
 /* Replaces a data set by one with types numbered as the model does; NULL is ignored. Returns 0 or the exit status. */
 int modelfile_match(const smurf_model *model, smurf_data **data);
+/* A remark if the naive laws that the model is pooled with look back at more events than windows of the data carry. */
+void modelfile_tell_cut(const smurf_model *model, const smurf_data *data);
 /* Shows the remark of a matched data set on types that the model does not know. Returns whether there is one. */
 int modelfile_unknown(const smurf_data *data, const smurf_data *matched);
 /* name NULL: the default. A usage error if there is no such part. */

@@ -1,6 +1,7 @@
 /* option.c - see option.h. */
 #include "option.h"
 
+#include "address.h"
 #include "files.h"
 #include "smurf_lab.h"
 #include "terminal.h"
@@ -277,6 +278,7 @@ static void list_files(const struct usage *u, char **argv)
 int parse_options(const struct usage *usage, int argc, char **argv)
 {
     int n = 0;
+    for (int i = 1; i < argc; i++) address_hide(argv[i]);
     for (int i = 1, plain = 0; i < argc; i++) {
         if (!plain && strcmp(argv[i], "--") == 0)
             plain = 1;

@@ -126,6 +126,7 @@ static int score(struct session *s)
     config.threads = common_threads();
     config.progress = terminal_progress;
     report_misses(s->model);
+    if (!s->o->raw) modelfile_tell_cut(s->model, s->data);
     smurf_status status = smurf_score(s->model, s->data, &config, take, s, &err);
     terminal_clear();
     if (status && ferror(stdout)) return finish_output();

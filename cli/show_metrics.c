@@ -144,6 +144,16 @@ static void text_advantage(FILE *out, const smurf_evaluation *e)
         fprintf(out, " (90%% interval %.1f to %.1f)", above ? -a.high : a.low, above ? -a.low : a.high);
 }
 
+/* "pooled: times 41% of naive: same hour, types 20% of naive: recency" */
+static void text_pool(FILE *out, const smurf_pool *p)
+{
+    if (!p) return;
+    fputs("pooled:", out);
+    if (p->law) fprintf(out, " times %.0f%% of naive: %s", 100 * p->weight, p->law);
+    if (p->types) fprintf(out, "%s types %.0f%% of naive: %s", p->law ? "," : "", 100 * p->type_weight, p->types);
+    fputs(", as suited held-out gaps best\n", out);
+}
+
 /* All lengths in the unit that suits the CRPS, so that they can be compared. */
 static struct shown in_one_unit(const smurf_evaluation *e, const struct shown *given)
 {
@@ -169,6 +179,7 @@ void show_metrics(FILE *out, const smurf_evaluation *e, const struct shown *give
     text_advantage(out, e);
     fprintf(out, "\nnoise floor of CS: %.2f%%; ", m->cs_floor);
     text_coverage(out, smurf_evaluation_coverage(e, SMURF_ROW_MODEL), given->unit);
+    text_pool(out, s->pool);
     if (!row_of(e, SMURF_ROW_RECENT)) fputs("no naive laws: they need train data (--train FILE)\n", out);
 }
 
@@ -230,6 +241,21 @@ static void json_advantage(FILE *out, const smurf_evaluation *e)
     fputc('}', out);
 }
 
+static void json_pool(FILE *out, const smurf_pool *p)
+{
+    if (!p) return;
+    fputs(",\n \"pool\": {", out);
+    if (p->law) {
+        fprintf(out, "\"law\": \"%s\", \"weight\": ", p->law);
+        put_number(out, p->weight);
+    }
+    if (p->types) {
+        fprintf(out, "%s\"types\": \"%s\", \"type_weight\": ", p->law ? ", " : "", p->types);
+        put_number(out, p->type_weight);
+    }
+    fputc('}', out);
+}
+
 static void json_mean_gaps(FILE *out, const smurf_evaluation *e)
 {
     double mean = smurf_evaluation_mean_gap(e);
@@ -266,6 +292,7 @@ void show_metrics_json(FILE *out, const smurf_evaluation *e, const struct shown 
     put_member(out, "acc_markov", "", smurf_evaluation_markov(e));
     put_member(out, "acc_recency", "", smurf_evaluation_recency(e));
     json_advantage(out, e);
+    json_pool(out, s->pool);
     put_list(out, "levels", smurf_levels, SMURF_LEVELS, 1);
     put_list(out, "coverage", m->coverage, SMURF_LEVELS, 1);
     put_list(out, "interval_length", m->interval_length, SMURF_LEVELS, s->per);

@@ -17,6 +17,7 @@ struct shown {
     const char *unit; /* of the data; "": unknown */
     double per;       /* lengths are divided by this: 1, or the mean gap */
     int mean_gaps;    /* it is the mean gap */
+    const smurf_pool *pool; /* of the model; NULL: none */
 };
 
 /* As text, lengths are in a readable unit if that of the data is known. */

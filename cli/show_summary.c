@@ -416,6 +416,10 @@ void show_summary(FILE *out, const char *title, const smurf_data *data, const sm
     const char *source = smurf_data_source(data);
     const smurf_reading *reading = smurf_data_reading(data);
     fprintf(out, strcmp(title, source) ? "%s: %s\n\n" : "%s\n\n", title, source);
+    if (reading && (reading->table || reading->query)) {
+        fputs(reading->table ? "  table      " : "  query      ", out);
+        put_words(&page, reading->table ? reading->table : reading->query, 13, 13);
+    }
     if (reading) {
         fputs("  columns    ", out);
         put_words(&page, reading->text, 13, 13);

@@ -86,6 +86,8 @@ static void put_reading(FILE *out, const smurf_reading *r)
     put_text(out, "sequence_column", r->sequence_column);
     put_text(out, "type_column", r->type_column);
     put_text(out, "missing", r->missing);
+    put_text(out, "table", r->table);
+    put_text(out, "query", r->query);
     put_text(out, "text", r->text);
     putc('}', out);
 }

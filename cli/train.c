@@ -155,6 +155,21 @@ static void show_calibration(const smurf_model *model)
     if (c->sequences == 1) printf("conformal   none: it needs many sequences to calibrate on, and there is one\n");
 }
 
+/* "pool        41% of naive law recent (CRPS of held-out gaps 2.1% lower), types 20% of recency (log score +0.05)" */
+static void show_pool(const smurf_model *model)
+{
+    const smurf_pool *p = smurf_model_pool(model);
+    if (!p) return;
+    fputs("pool        ", stdout);
+    if (p->law)
+        printf("times %.0f%% of naive: %s (held-out CRPS %.1f%% lower, cross-fitted)", 100 * p->weight, p->law,
+               p->gain);
+    if (p->types)
+        printf("%stypes %.0f%% of naive: %s (log score %.3f higher)", p->law ? "; " : "", 100 * p->type_weight,
+               p->types, p->type_gain);
+    putchar('\n');
+}
+
 /* ---- Reporting ------------------------------------------------------------------------------- */
 
 static void show_epoch(const smurf_epoch *e)
@@ -193,6 +208,7 @@ static void show_result(const smurf_model *model, const smurf_epoch *best, const
         printf("dev loss    none: no dev part (--split 8:1:1 makes one)\n");
     }
     show_calibration(model);
+    show_pool(model);
     printf("time        %.0f s\n", seconds);
 }
 

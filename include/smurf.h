@@ -62,8 +62,8 @@ extern "C" {
 /* Version of the library in use, such as "0.1.0". */
 SMURF_API const char *smurf_version(void);
 
-/* The kernels of matrix products that this processor runs and what was built in, such as "avx512 zlib cairo openmp":
-   words separated by spaces. */
+/* The kernels of matrix products that this processor runs and what was built in, such as "avx512 zlib cairo openmp
+   sqlite": words separated by spaces. */
 SMURF_API const char *smurf_features(void);
 
 /* Frees memory that a function of the library returned as plain bytes. NULL is fine. */
@@ -164,7 +164,8 @@ SMURF_API size_t smurf_data_bytes(const smurf_data *data);
 /* Non-fatal remarks of the reader ("12 events were out of order and have been sorted"). NULL past the last. */
 SMURF_API const char *smurf_data_remark(const smurf_data *data, size_t index);
 
-/* How a table was read: which columns were taken, and how. NULL members: none, or the default. */
+/* How a table was read: which columns were taken, and how. NULL members: none, or the default. It can gain members:
+   pass on what the library returns, not a struct of your own. */
 typedef struct smurf_reading {
     const char *format;          /* such as "csv" */
     const char *sequence_column; /* NULL: none, so that all events are one sequence */
@@ -177,6 +178,8 @@ typedef struct smurf_reading {
     const char *delimiter; /* of fields; NULL: they are not delimited by a character */
     const char *header;    /* "none": columns are numbered; NULL: they have names */
     int guessed;           /* 1: the usual names, numbers and ISO-8601 times alone did not settle it */
+    const char *table;     /* of a database, */
+    const char *query;     /* or the query; NULL: another, or no database */
 } smurf_reading;
 
 /* NULL if the data set was not read from a table. */
@@ -207,14 +210,22 @@ typedef struct smurf_read_config {
                      "(none)", an empty sequence name a name; "fail": an error, as is a time that cannot be read */
     const smurf_reading
         *as; /* read like this, such as smurf_model_reading; what is given above comes first; may be NULL */
+    const char *table; /* of a database: the table to read; NULL: the only one. Or */
+    const char *query; /* one SELECT, whose rows are read. A query in `as` is not run: give it here */
 } smurf_read_config;
 
 SMURF_API void smurf_read_config_init_sized(smurf_read_config *config, size_t size);
 #define smurf_read_config_init(config) smurf_read_config_init_sized((config), sizeof *(config))
 
-/* Reads one file, or standard input if path is "-". Gzip is unpacked. config may be NULL. */
+/* Reads one file, or standard input if path is "-". Gzip is unpacked. An SQLite file, or the address of a PostgreSQL
+   database ("postgresql://user@host/name"), is read as the table or query that config names, and never written.
+   config may be NULL. */
 SMURF_API smurf_status smurf_data_read(smurf_data **out, const char *path, const smurf_read_config *config,
                                        smurf_error *err);
+
+/* Writes the path as it is shown in messages, the address of a database without its password, and returns `shown`,
+   which has room for strlen(path) + 1 bytes. */
+SMURF_API char *smurf_path_shown(char *shown, const char *path);
 
 /* ---- Parts of a data set --------------------------------------------------------------------------------- */
 
@@ -272,6 +283,19 @@ typedef struct smurf_calibration {
     int misses; /* 1: calibration did not work: the law still misses unseen gaps by more than chance explains */
 } smurf_calibration;
 
+/* The naive laws that a model's own are pooled with: F = (1 - weight) F_model + weight F_naive, and likewise
+   probabilities of types. They are chosen, with their weights, on data that training has not seen, and used only if
+   they gain there by more than chance. */
+typedef struct smurf_pool {
+    const char *law;    /* "recent", "marginal", "last 100" or "same hour"; NULL: none */
+    double weight;      /* 0 to 1 */
+    double gain;        /* how much lower the CRPS is there, in %, cross-fitted */
+    const char *types;  /* "Markov" or "recency"; NULL: none */
+    double type_weight; /* 0 to 1 */
+    double type_gain;   /* how much higher the mean log probability of the types is there, cross-fitted */
+    size_t reach;       /* events that the naive laws look back at, whatever the model does; SIZE_MAX: all */
+} smurf_pool;
+
 /* A trained model: weights, time scale, types, settings. Using it does not change it. */
 typedef struct smurf_model smurf_model;
 
@@ -296,6 +320,8 @@ SMURF_API int smurf_model_is_calendar(const smurf_model *model);
    not read from a table, or the model predates this. */
 SMURF_API const smurf_reading *smurf_model_reading(const smurf_model *model);
 SMURF_API const smurf_calibration *smurf_model_calibration(const smurf_model *model);
+/* NULL: the model is not pooled with naive laws. */
+SMURF_API const smurf_pool *smurf_model_pool(const smurf_model *model);
 
 /* How the program split its data: the text it gave to smurf_fit; NULL: none. */
 SMURF_API const char *smurf_model_split(const smurf_model *model);
@@ -409,7 +435,8 @@ SMURF_API smurf_status smurf_duration_parse(double *out, const char *text, const
        printf("next event between %g and %g, median %g\n", 11.2 + gap[0], 11.2 + gap[2], 11.2 + gap[1]); */
 typedef struct smurf_forecast smurf_forecast;
 
-/* history: look back at this many events at most, which bounds memory; 0: all. */
+/* history: look back at this many events at most, which bounds memory; 0: all. Naive laws that the model is pooled with
+   remember what they need anyway. */
 SMURF_API smurf_status smurf_forecast_new(smurf_forecast **out, const smurf_model *model, size_t history,
                                           smurf_error *err);
 SMURF_API void smurf_forecast_free(smurf_forecast *forecast);
@@ -424,7 +451,7 @@ SMURF_API smurf_status smurf_forecast_read(smurf_forecast *forecast, const smurf
                                            smurf_error *err);
 /* Conditions answers on no event for `since` after the last one. The next event resets it. */
 SMURF_API smurf_status smurf_forecast_silence(smurf_forecast *forecast, double since, smurf_error *err);
-/* 0: answers use the law before recalibration. */
+/* 0: answers use the law before it is pooled and recalibrated. */
 SMURF_API void smurf_forecast_recalibrate(smurf_forecast *forecast, int on);
 /* Frees the memory that answers need, about 150 KB, until the next question; the history stays. For programs that keep
    many forecasts. */
@@ -580,7 +607,7 @@ typedef struct smurf_metrics {
 
 typedef struct smurf_eval_config {
     size_t size;
-    int recalibrate;     /* 0: the law as it was trained, without its map of levels */
+    int recalibrate;     /* 0: the law as it was trained, without its pool and its map of levels */
     const char *sampler; /* by name; NULL: the default */
     size_t draws;        /* of each gap, for the metrics as the paper defines them, up to 1e6; 0: none, or 100 where the
                             sampler takes steps */
@@ -637,8 +664,8 @@ SMURF_API smurf_status smurf_score_all_sized(smurf_scored *out, size_t size, con
     smurf_score_all_sized(out, sizeof *(out), model, data, config, err)
 
 typedef enum smurf_row {
-    SMURF_ROW_MODEL,     /* the model, recalibrated where it has a map */
-    SMURF_ROW_RAW,       /* the model before recalibration */
+    SMURF_ROW_MODEL,     /* the model, pooled and recalibrated where it has a pool and a map */
+    SMURF_ROW_RAW,       /* the model before that */
     SMURF_ROW_SAMPLED,   /* by draws */
     SMURF_ROW_MARGINAL,  /* naive: quantiles of the train gaps */
     SMURF_ROW_RECENT,    /* naive: the same by the mean of the last 8 gaps */
@@ -903,6 +930,82 @@ SMURF_API size_t smurf_futures_paths(const smurf_futures *futures);
 /* Events of one path: times since the last event of the history. Returns how many. */
 SMURF_API size_t smurf_futures_path(const smurf_futures *futures, size_t path, const double **time,
                                     const uint32_t **type);
+
+/* ---- Watching -------------------------------------------------------------------------------------------- */
+
+/* How surprising an event is. Both levels are uniform between 0 and 1 if the law is true. Fixed. */
+typedef struct smurf_surprise {
+    double gap;        /* since the last event */
+    double pit;        /* the level of the gap in its law, drawn at random within a tick of the clock */
+    double type_level; /* the probability, at that time, of all types that are less probable, and a share of those that are
+                          as probable, drawn at random; 1 if the model does not know the type */
+    double type_share; /* the probability of the type at that time; NaN if the model does not know it */
+} smurf_surprise;
+
+/* How surprising an event would be as the next one; the history, which must not be empty, is not changed. Draws are a
+   function of the seed and the number of events. Time and type are checked as in smurf_forecast_append. */
+SMURF_API smurf_status smurf_forecast_surprise(smurf_forecast *forecast, double time, uint32_t type, uint64_t seed,
+                                               smurf_surprise *out, smurf_error *err);
+
+/* Kinds of alarms about a stream of events. */
+typedef enum smurf_alarm {
+    SMURF_ALARM_OVERDUE,     /* a silence is longer than is probable */
+    SMURF_ALARM_EARLY,       /* an event came sooner than is probable */
+    SMURF_ALARM_TYPE,        /* its type was improbable */
+    SMURF_ALARM_RATE,        /* the events of one sequence have come faster, or more slowly, than forecast */
+    SMURF_ALARM_CALIBRATION, /* the forecasts of all sequences together have lost their calibration */
+} smurf_alarm;
+enum { SMURF_ALARMS = 5 };
+/* "overdue", "early", "type", "rate", "calibration". */
+SMURF_API const char *smurf_alarm_name(smurf_alarm kind);
+
+/* How calibration was lost. */
+typedef enum smurf_finding {
+    SMURF_FINDING_NONE,
+    SMURF_FINDING_SHORT,  /* gaps are shorter than forecast */
+    SMURF_FINDING_LONG,   /* longer */
+    SMURF_FINDING_NARROW, /* forecasts are too narrow: more gaps are very short or very long */
+    SMURF_FINDING_WIDE,   /* too wide */
+} smurf_finding;
+
+/* What alarms remember of a sequence. Starts as 0. Fixed. */
+typedef struct smurf_track {
+    double faster, slower; /* evidence of twice and half the rate */
+    int direction;         /* of the last alarm: 1 faster, -1 slower */
+    int quiet;             /* 1: an alarm was raised at `since`; for a day there is no other */
+    smurf_moment since;
+} smurf_track;
+
+typedef struct smurf_alarms_config {
+    size_t size;
+    double per_day; /* alarms per day that a healthy stream raises, of all kinds and sequences together; default 1 */
+    double day;     /* length of a day in the data's unit; must be given */
+    int typed;      /* 0: none about types, for a model with one type; default 1 */
+    int adapt;      /* 0: bars stay where the first days put them; default 1: they follow the alarms that come */
+    double warm_up; /* raise none for that long, in the data's unit, a day at least: a few usual gaps, because the first
+                       gaps to end are the short ones; default 0 */
+} smurf_alarms_config;
+
+SMURF_API void smurf_alarms_config_init_sized(smurf_alarms_config *config, size_t size);
+#define smurf_alarms_config_init(config) smurf_alarms_config_init_sized((config), sizeof *(config))
+
+/* When alarms are raised about a stream: often enough to make up the number per day, whether or not the model's law is
+   right. While warming up, and for the first 100 gaps, there are none. No kind is raised more often than after every 20th gap. */
+typedef struct smurf_alarms smurf_alarms;
+SMURF_API smurf_status smurf_alarms_new(smurf_alarms **out, const smurf_alarms_config *config, smurf_error *err);
+SMURF_API void smurf_alarms_free(smurf_alarms *alarms);
+/* Time has come to `now`, on the user's clock. Earlier moments are ignored. */
+SMURF_API void smurf_alarms_pass(smurf_alarms *alarms, smurf_moment now);
+/* The probability per gap at which a kind is raised; 0: not yet. A sequence is overdue when its silence has a lower
+   probability than that of SMURF_ALARM_OVERDUE at its last event: raise it once, and tell smurf_alarms_overdue. */
+SMURF_API double smurf_alarms_level(const smurf_alarms *alarms, smurf_alarm kind);
+SMURF_API void smurf_alarms_overdue(smurf_alarms *alarms);
+/* Takes an event that follows another of its sequence. Returns bits 1 << kind of the alarms that it raises. */
+SMURF_API unsigned smurf_alarms_gap(smurf_alarms *alarms, smurf_track *track, const smurf_surprise *event,
+                                    smurf_finding *finding);
+/* As bytes, to go on in another process. Free *bytes with smurf_free. */
+SMURF_API smurf_status smurf_alarms_save(const smurf_alarms *alarms, void **bytes, size_t *size, smurf_error *err);
+SMURF_API smurf_status smurf_alarms_restore(smurf_alarms **out, const void *bytes, size_t size, smurf_error *err);
 
 /* ---- Metrics --------------------------------------------------------------------------------------------- */
 

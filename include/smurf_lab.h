@@ -219,7 +219,8 @@ SMURF_API smurf_status smurf_train_choose_sigma(smurf_settings *config, const sm
                                                 smurf_progress_fn *progress, void *context,
                                                 smurf_sigma_trial trial[SMURF_SIGMA_TRIALS], smurf_error *err);
 
-/* Calibrates on data that training has not seen: fits the map of levels (recalibrate 1: yes, 0: no, -1: where there are
+/* Calibrates on data that training has not seen: pools the law with a naive one where that helps (setting pool on,
+   recalibrate not 0, train given), fits the map of levels (recalibrate 1: yes, 0: no, -1: where there are
    SMURF_RECALIBRATE_GAPS gaps) and keeps one level per sequence for conformal intervals. Replaces an
    earlier calibration. train, which may be NULL, stabilises the map with its larger number of gaps. progress may be
    NULL. */

@@ -2,7 +2,7 @@
  * property_window.c - the law of an event does not depend on how its sequence was cut: in one piece, in windows that
  * carry their state (smurf_sequence.before), event by event, in a saved forecast, in training. For every model class.
  */
-#include "train_case.h"
+#include "pool_case.h"
 
 #include "forecast/forecast.h"
 #include "model/model_class.h"
@@ -178,6 +178,79 @@ static void same_law_however_cut(void **state)
     smurf_data_free(data);
 }
 
+/* Types too: evaluation's and the forecast's, after some gap. */
+static void check_types(const smurf_model *model, const smurf_sequence *s)
+{
+    smurf_error err;
+    struct predictor p = smurf_model_predictor(model);
+    void *workspace = p.class->workspace_new(p.self, s->length, NULL);
+    assert_non_null(workspace);
+    p.class->read(p.self, workspace, s);
+    const double gap = 0.3;
+    for (size_t r = s->length; r-- > 0; r /= 2) { /* backwards, as no evaluation does */
+        double got[TYPES], want[TYPES];
+        smurf_forecast *f = forecast_of(model, 0, s, r + 1);
+        assert_int_equal(smurf_forecast_types_at(f, gap, want, &err), SMURF_OK);
+        p.class->types(p.self, workspace, r, &gap, got, 1);
+        for (int k = 0; k < TYPES; k++) assert_true(fabs(got[k] - want[k]) < 1e-4);
+        smurf_forecast_free(f);
+    }
+    p.class->workspace_free(workspace);
+}
+
+/* Whether evaluation in windows with so much history has the laws of the whole. */
+static bool agrees_in_windows(const smurf_model *model, size_t window, size_t history, const smurf_data *data,
+                              double (*want)[ANSWERS])
+{
+    smurf_error err;
+    smurf_data *cut;
+    bool same = true;
+    struct predictor p = smurf_model_predictor(model);
+    if (smurf_data_window(&cut, data, window, history, &err)) fail_msg("%s", err.message);
+    for (size_t i = 0; i < smurf_data_sequences(cut); i++) {
+        const smurf_sequence *w = smurf_data_sequence(cut, i);
+        void *workspace = p.class->workspace_new(p.self, w->length, NULL);
+        assert_non_null(workspace);
+        p.class->read(p.self, workspace, w);
+        for (size_t r = w->first - 1; r + 1 < w->length; r++) {
+            struct dist dist = p.class->dist(p.self, workspace, r, 0);
+            double got = smurf_dist_quantile(&dist, 0.5), wanted = want[w->before + r][1];
+            same = same && fabs(got - wanted) <= 1e-4 * wanted;
+        }
+        p.class->workspace_free(workspace);
+    }
+    smurf_data_free(cut);
+    return same;
+}
+
+/* A pooled law looks back at more events than the model (smurf_pool.reach): it is the same however the sequence was cut
+   where those are there, and another where they are not, which commands remark. */
+static void pooled_laws_however_cut(void **state)
+{
+    (void)state;
+    static const enum pool_types types[] = {POOL_RECENCY, POOL_MARKOV, POOL_MARKOV, POOL_RECENCY};
+    smurf_data *data = simulate("hawkes", TYPES, 1, EVENTS, 3);
+    const smurf_sequence *s = smurf_data_sequence(data, 0);
+    for (enum pool_law law = POOL_MARGINAL; law <= POOL_LAST; law++)
+        for (size_t i = 0; i < SHAPES; i++) {
+            smurf_model *model = model_of("smurf", shapes[i].settings, data);
+            double want[EVENTS][ANSWERS];
+            set_pool(model, data, law, types[law]);
+            answers_of(model, s, want);
+            check_appended(model, s, want);
+            check_cut(model, s, 0, 0, want);
+            check_types(model, s);
+            size_t context = shapes[i].context, window = shapes[i].window, reach = smurf_model_pool(model)->reach;
+            if (context) {
+                size_t enough = context > reach ? context : reach;
+                assert_true(agrees_in_windows(model, window, enough, data, want));
+                if (reach > context) assert_false(agrees_in_windows(model, window, context, data, want));
+            }
+            smurf_model_free(model);
+        }
+    smurf_data_free(data);
+}
+
 /* Training sees, for each gap, the events that a forecast of it sees: also in a dev part, which begins anywhere. */
 static void training_sees_the_same_events(void **state)
 {
@@ -247,6 +320,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_law_however_cut),
+        cmocka_unit_test(pooled_laws_however_cut),
         cmocka_unit_test(training_sees_the_same_events),
         cmocka_unit_test(bounded_history),
     };

@@ -11,12 +11,14 @@ going through its k in random order. Each command is one case of TAP.
 import argparse
 import collections
 import concurrent.futures
+import contextlib
 import json
 import math
 import os
 import random
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -41,6 +43,8 @@ COMMANDS = {
     "info-found": ["info", "found.csv"],
     "info-objects": ["info", "objects.jsonl", "--json"],
     "convert-csv": ["convert", "a.jsonl", "made.csv.gz"],
+    "convert-database": ["convert", "a.db", "made.csv"],
+    "info-query": ["info", "a.db", "--query", "select * from log"],
     "convert-pickle": ["convert", "data", "made", "--to", "pickle"],
     "convert-rmtpp": ["convert", "time-a.txt", "time-made.txt"],
     "convert-split": ["convert", "a.csv", "made", "--to", "jsonl", "--split", "3:1:1", "--window", "3"],
@@ -56,6 +60,7 @@ COMMANDS = {
     "predict": ["predict", "smurf", "data", "--within", "1", "--top", "2", "--threads", "1"],
     "predict-unknown": ["predict", "smurf", "unknown.csv", "--threads", "1"],
     "predict-nhp": ["predict", "nhp", "data", "--threads", "1"],
+    "watch": ["watch", "smurf", "data", "--day", "5", "--state", "made.state", "--threads", "1"],
     "overdue": ["overdue", "smurf", "data", "--now", "50", "--threads", "1"],
     "sample": ["sample", "smurf", "data", "--paths", "2", "--events", "2", "--threads", "1"],
     "score": ["score", "smurf", "data", "--top", "3", "--threads", "1"],
@@ -92,6 +97,10 @@ def prepare_data(folder):
     shutil.copy(os.path.join(folder, "data", "train.csv"), os.path.join(folder, "a.csv"))
     with open(os.path.join(folder, "rare.csv"), "w") as f:
         f.write("time,type\n" + "".join("%d,t%d\n" % (i, i % 1010) for i in range(1010 * 4 + 1000)))
+    with contextlib.closing(sqlite3.connect(os.path.join(folder, "a.db"))) as base:
+        base.execute("create table log(time, type, note)")
+        base.executemany("insert into log values(?, ?, ?)", [(1.5 * i, "ab"[i % 2], '"') for i in range(20)])
+        base.commit()
     with open(os.path.join(folder, "zone.csv"), "w") as f:
         f.write("when,what\n31/03/2024 01:30,a\n31/03/2024 03:00,b\n27/10/2024 02:30,a\n")
     with open(os.path.join(folder, "found.csv"), "w", encoding="latin1") as f:

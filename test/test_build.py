@@ -60,7 +60,7 @@ class Symbols(unittest.TestCase):
 
 
 class Needed(unittest.TestCase):
-    """The shared libraries that are loaded at start: cairo, which brings X11 along, is not among them."""
+    """The shared libraries that are loaded at start: cairo, which brings X11 along, and those of databases are not among them."""
     ALLOWED = {"libc", "libm", "libmvec", "libz", "libjansson", "libgomp", "libomp", "ld-linux-x86-64"}
 
     def test_nothing_but_the_few(self):
@@ -72,7 +72,7 @@ class Needed(unittest.TestCase):
 
     def test_nor_what_those_need(self):
         loaded = run("ldd", os.path.join(BUILD, "smurf"))
-        for name in "cairo", "X11", "xcb", "fontconfig":
+        for name in "cairo", "X11", "xcb", "fontconfig", "sqlite", "libpq":
             self.assertNotIn(name, loaded)
 
 

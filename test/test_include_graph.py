@@ -16,11 +16,12 @@ NEEDS = {
     "op": ["base"],
     "naive": ["data"],
     "simulate": ["law", "data"],
-    "model": ["law", "data", "op"],
+    "model": ["law", "naive", "op"],
     "eval": ["law", "naive"],
     "forecast": ["model", "eval", "simulate"],
     "train": ["forecast"],
     "report": ["eval"],
+    "watch": ["base"],
 }
 PUBLIC = ("smurf.h", "smurf_lab.h")
 STANDARD = set("""assert.h complex.h ctype.h errno.h fenv.h float.h inttypes.h limits.h locale.h math.h setjmp.h

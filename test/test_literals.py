@@ -26,6 +26,7 @@ ALLOWED = {
     "cli/sample.c": ["csv", "jsonl"],  # --format
     "cli/score.c": ["csv", "jsonl"],  # --format
     "cli/show_forecast.c": ["csv", "jsonl"],  # --format
+    "cli/watch.c": ["csv", "jsonl"],  # --format
 }
 
 LITERAL = re.compile(r'//[^\n]*|/\*.*?\*/|\'(?:\\.|[^\'\\\n])+\'|"((?:\\.|[^"\\\n])*)"', re.S)

@@ -1,5 +1,6 @@
 """The Python package: logs, models, forecasts, and numbers equal to the command's."""
 
+import contextlib
 import json
 import pickle
 import unittest
@@ -110,6 +111,30 @@ class Logs(Case):
         pd.read_csv(TICKETS).to_sql("tickets", base, index=False)
         log = smurf.from_sql("select * from tickets", base)
         self.assertEqual((log.events, len(log)), (self.log.events, len(self.log)))
+        self.assertEqual(log.to_pandas().shape, self.log.to_pandas().shape)
+        with self.assertRaisesRegex(smurf.InputError, "no event below it"):
+            smurf.from_sql("select * from tickets where 0", base)
+        pieces = smurf._sql._rows("select * from tickets", base, most=100)
+        pd.testing.assert_frame_equal(pieces, pd.read_sql("select * from tickets", base))
+
+    def test_databases(self):
+        import sqlite3
+
+        path = self.at / "tickets.db"
+        with contextlib.closing(sqlite3.connect(path)) as base:
+            pd.read_csv(TICKETS).to_sql("tickets", base, index=False)
+            pd.read_csv(TICKETS).to_sql("more", base, index=False)
+        for log in (smurf.read(path, table="tickets"), smurf.read(path, query="select * from tickets"),
+                    smurf.from_sql("select * from tickets", path), smurf.from_sql("select * from tickets", str(path), type="event")):
+            pd.testing.assert_frame_equal(log.to_pandas(), self.log.to_pandas())
+        with self.assertRaisesRegex(smurf.InputError, "2 tables: name one"):
+            smurf.read(path)
+        with self.assertRaises(smurf.InputError) as caught:
+            smurf.from_sql("select nope from tickets", path)
+        self.assertEqual(caught.exception.file, str(path))
+        with self.assertRaises(smurf.IOFailure) as caught:
+            smurf.from_sql("select 1", "postgresql://u:secret@%2Fnowhere/db")
+        self.assertNotIn("secret", str(caught.exception))
 
     def test_files_there_and_back(self):
         self.log.write(self.at / "log.jsonl.gz")
@@ -351,6 +376,7 @@ class Models(Case):
         self.assertEqual((self.log.unit, self.model.unit, smurf.duration(7200, "s")), ("s", "s", "2 h"))
         self.assertIn("tickets.csv", self.log.source)
         self.assertIsNone(self.model.calibration)
+        self.assertTrue(self.model.pool is None or set(self.model.pool) >= {"law", "weight", "gain"})
         self.assertEqual(smurf.fit(self.train, self.dev, epochs=1, threads=1, recalibrate=True).calibration["sequences"] > 5, True)
         self.assertEqual(smurf.Model.from_bytes(self.model.to_bytes()).types, self.model.types)
         fewer = smurf.from_arrays([0.0, 1.0], type=["reply", "closed"])

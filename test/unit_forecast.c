@@ -532,6 +532,51 @@ static void unknown_types_are_forecast(void **state)
     smurf_data_free(train);
 }
 
+/* Levels of an event are those of the law and of the shares of types; the history and its silence do not change. */
+static void events_have_levels(void **state)
+{
+    (void)state;
+    smurf_data *train = read_text("sequence,time,type\n1,1,a\n1,2,b\n1,3,c\n1,4.5,a\n2,1,b\n2,2,b\n2,3.25,a\n");
+    smurf_model *m = trained("epochs=2 scale=mean", train);
+    smurf_forecast *f;
+    smurf_surprise s, again;
+    smurf_error err;
+    const double gap = 0.7;
+    double level, after, share[3], sum = 0;
+    m->notes.tick = 0;
+    assert_int_equal(smurf_forecast_new(&f, m, 0, &err), SMURF_OK);
+    assert_int_equal(smurf_forecast_surprise(f, 1, 0, 1, &s, &err), SMURF_ERROR_ARGUMENT);
+    assert_non_null(strstr(err.message, "the history is empty"));
+    assert_int_equal(smurf_forecast_append(f, 1, 0, &err), SMURF_OK);
+    assert_int_equal(smurf_forecast_append(f, 2, 1, &err), SMURF_OK);
+    assert_int_equal(smurf_forecast_cdf(f, &gap, &level, 1, &err), SMURF_OK);
+    assert_int_equal(smurf_forecast_types_at(f, gap, share, &err), SMURF_OK);
+    for (uint32_t type = 0; type < 3; type++) {
+        double low = 0;
+        assert_int_equal(smurf_forecast_surprise(f, 2 + gap, type, 1, &s, &err), SMURF_OK);
+        assert_true(fabs(s.pit - level) < 1e-12 && fabs(s.gap - gap) < 1e-12 &&
+                    fabs(s.type_share - share[type]) < 1e-12);
+        for (uint32_t k = 0; k < 3; k++) low += share[k] < share[type] ? share[k] : 0;
+        assert_true(s.type_level > low && s.type_level < low + share[type]);
+        sum += s.type_share;
+    }
+    assert_true(fabs(sum - 1) < 1e-6);
+    assert_int_equal(smurf_forecast_surprise(f, 2 + gap, 2, 1, &again, &err), SMURF_OK);
+    assert_memory_equal(&s, &again, sizeof s);
+    assert_int_equal(smurf_forecast_surprise(f, 2 + gap, 3, 1, &s, &err), SMURF_OK); /* a type that it does not know */
+    assert_true(s.type_level == 1 && isnan(s.type_share));
+    assert_int_equal(smurf_forecast_surprise(f, 1.5, 0, 1, &s, &err), SMURF_ERROR_ARGUMENT);
+    assert_int_equal(smurf_forecast_surprise(f, 3, 4, 1, &s, &err), SMURF_ERROR_ARGUMENT);
+    assert_int_equal(smurf_forecast_silence(f, 0.2, &err), SMURF_OK);
+    assert_int_equal(smurf_forecast_surprise(f, 2 + gap, 0, 1, &s, &err), SMURF_OK);
+    assert_true(fabs(s.pit - level) < 1e-12); /* of the whole gap */
+    assert_int_equal(smurf_forecast_cdf(f, &gap, &after, 1, &err), SMURF_OK);
+    assert_true(after < level);
+    smurf_forecast_free(f);
+    smurf_model_free(m);
+    smurf_data_free(train);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -547,6 +592,7 @@ int main(void)
         cmocka_unit_test(conformal_covers),
         cmocka_unit_test(types_are_matched_by_name),
         cmocka_unit_test(unknown_types_are_forecast),
+        cmocka_unit_test(events_have_levels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
  * those of another model are refused.
  */
 #include "base/hash.h"
-#include "forecast_case.h"
+#include "pool_case.h"
 
 enum { EVENTS = 45, LEVELS = 5, DRAWS = 3, TYPES = 3 };
 
@@ -107,6 +107,23 @@ static void the_same_to_the_bit(void **state)
                 check_cut(model, history[h], smurf_data_sequence(data, 1), cut[i]);
         smurf_model_free(model);
     }
+    smurf_data_free(data);
+}
+
+/* What pooled naive laws know of the events goes on, too. */
+static void pooled_to_the_bit(void **state)
+{
+    (void)state;
+    static const size_t cut[] = {0, 1, 2, 17, 44};
+    smurf_data *data = dated_log(4, EVENTS, 4);
+    for (enum pool_law law = POOL_NO_LAW; law < POOL_LAWS; law++)
+        for (enum pool_types types = POOL_NO_TYPES; types < POOL_TYPES; types++) {
+            smurf_model *model = trained(law % 2 ? "objective=mle context=8 epochs=1" : "objective=mle epochs=1", data);
+            if (law || types) set_pool(model, data, law, types);
+            for (size_t i = 0; i < sizeof cut / sizeof *cut; i++)
+                check_cut(model, 0, smurf_data_sequence(data, 1), cut[i]);
+            smurf_model_free(model);
+        }
     smurf_data_free(data);
 }
 
@@ -265,6 +282,27 @@ static void check_forgery(const smurf_model *model, const smurf_sequence *s, con
     free(copy);
 }
 
+static void damaged_pools_are_refused(void **state)
+{
+    (void)state;
+    smurf_data *data = dated_log(4, EVENTS, 4);
+    smurf_model *model = trained("objective=mle width=4 head-width=1 heads=1 context=8 epochs=1", data);
+    const enum pool_law laws[] = {POOL_SAME_HOUR, POOL_LAST};
+    for (size_t i = 0; i < 2; i++) {
+        void *bytes;
+        size_t size;
+        set_pool(model, data, laws[i], POOL_RECENCY);
+        smurf_forecast *f = grown(model, 0, smurf_data_sequence(data, 0), 20);
+        save(f, &bytes, &size);
+        check_damage(model, bytes, size);
+        check_forgery(model, smurf_data_sequence(data, 0), bytes, size);
+        smurf_free(bytes);
+        smurf_forecast_free(f);
+    }
+    smurf_model_free(model);
+    smurf_data_free(data);
+}
+
 static void damage_is_refused(void **state)
 {
     (void)state;
@@ -296,7 +334,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_to_the_bit),        cmocka_unit_test(origin_is_kept),
         cmocka_unit_test(calibrated_and_from_a_file), cmocka_unit_test(another_model_is_refused),
-        cmocka_unit_test(damage_is_refused),
+        cmocka_unit_test(damage_is_refused),          cmocka_unit_test(pooled_to_the_bit),
+        cmocka_unit_test(damaged_pools_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,6 +57,7 @@ static const struct {
     {"seed", {"0", "18446744073709551615"}},
     {"threads", {"0", "3"}},
     {"tail", {"off", "on"}},
+    {"pool", {"off", "on"}},
 };
 enum { VALUES = sizeof values / sizeof *values };
 

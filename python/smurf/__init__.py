@@ -16,9 +16,10 @@ from smurf._forecast import Forecasts
 from smurf._law import Law, TrueLaw
 from smurf._lib import ArgumentError, InputError, IOFailure, Remark, SmurfError, UnsupportedError, lib, text
 from smurf._live import Live
-from smurf._log import Log, from_arrays, from_dicts, from_pandas, from_sql, read
+from smurf._log import Log, from_arrays, from_dicts, from_pandas, read
 from smurf._model import Model, law, load, settings
 from smurf._process import Process, processes, simulate
+from smurf._sql import from_sql
 from smurf._times import duration
 
 __version__ = text(lib.smurf_version())

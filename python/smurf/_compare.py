@@ -32,7 +32,7 @@ def _runs_of(name: str, seed: int, model: Any, test: Log, c: Any) -> list[_Run]:
     """The laws of a trained model: as trained and, where calibration made a map, recalibrated."""
     mapped = model.calibration is not None and model.calibration["recalibrated"]
     out = []
-    for recalibrate, law in ((0, "raw"), (1, "recalibrated")) if mapped else ((0, ""),):
+    for recalibrate, law in ((0, "raw"), (1, "recalibrated")) if mapped else ((1, ""),):
         c.recalibrate = recalibrate
         e = _measured(made("smurf_evaluation", lib.smurf_evaluate, model._handle, test._handle, NULL, c))
         out.append(_Run(name, law, seed, lib.smurf_evaluation_row(e, lib.SMURF_ROW_MODEL, NULL, NULL)))

@@ -62,8 +62,8 @@ class Evaluation:
     >>> log = smurf.simulate("exponential", sequences=30, events=20, mean=2.0, seed=3)
     >>> train, dev, test = log.split()
     >>> e = smurf.fit(train, dev, epochs=1, threads=1).evaluate(test, train)
-    >>> list(e.df.index), e["crps"] == e.df.loc["model", "crps"]
-    (['model', 'recent', 'marginal'], True)
+    >>> "recent" in e.df.index, e["crps"] == e.df.loc["model", "crps"]
+    (True, True)
     """
 
     def __init__(self, handle: Any, unit: str) -> None:

@@ -272,7 +272,8 @@ def _read_config(keep: list[Any], options: Mapping[str, Any], progress: Progress
 def read(path: Any, *, sequence: Optional[str] = None, time: Any = None, type: Optional[str] = None, time_format: Optional[str] = None,
          timezone: Optional[str] = None, missing: Optional[str] = None, unit: Optional[str] = None, format: Optional[str] = None,
          key: Optional[str] = None, events: Any = None, sort: bool = True, types_are_words: Optional[bool] = None,
-         rare: Optional[int] = None, observed_until: Any = None, like: Any = None, progress: bool = True) -> Any:
+         rare: Optional[int] = None, observed_until: Any = None, like: Any = None,
+         table: Optional[str] = None, query: Optional[str] = None, progress: bool = True) -> Any:
     """Reads a log from a file ("-": standard input), or three parts from a directory that holds train, dev and test.
 
     Columns and forms of time are found from the content; what is given here overrides.
@@ -287,6 +288,8 @@ def read(path: Any, *, sequence: Optional[str] = None, time: Any = None, type: O
     rare: types with fewer events become "other", if there are more than 1000 types.
     observed_until: the end of observation, of sequences without one of their own; False: not known. By default that is the last event
     of a log with dates.
+    table, query: of a database; `path` is then an SQLite file or the address of a PostgreSQL database, "postgresql://user@host/name". A
+    table that is the only one need not be named.
     like: a Model, to read the file as its train data was read.
 
     >>> import os, smurf, tempfile
@@ -299,7 +302,7 @@ def read(path: Any, *, sequence: Optional[str] = None, time: Any = None, type: O
     keep: list[Any] = []
     options = {"sequence": sequence, "time": time, "type": type, "time_format": time_format, "timezone": timezone,
                "missing": missing, "unit": unit, "format": format, "key": key, "events": events, "sort": sort,
-               "types_are_words": types_are_words, "rare": rare}
+               "types_are_words": types_are_words, "rare": rare, "table": table, "query": query}
     with Progress(progress) as shown:
         c = _read_config(keep, options, shown)
         if like is not None:
@@ -444,10 +447,3 @@ def from_dicts(sequences: Any, *, types: Optional[Sequence[Any]] = None, unit: O
         raise ArgumentError("there are no sequences")
     return from_arrays(np.concatenate(times), type=np.concatenate(kinds), sequence=np.repeat(np.arange(len(times)), [len(t) for t in times]),
                        types=list(types) if types is not None else [str(k) for k in range(dim)], unit=unit, name=name)
-
-
-def from_sql(query: Any, connection: Any, **columns: Any) -> Log:
-    """A log from a query, by pandas.read_sql; further arguments as in from_pandas."""
-    import pandas as pd
-
-    return from_pandas(pd.read_sql(query, connection), name="query", **columns)

@@ -105,6 +105,15 @@ class Model:
             raise MemoryError
         return bool(found)
 
+    @property
+    def pool(self) -> Optional[dict[str, Any]]:
+        """The naive laws that its own are pooled with, with their weights and gains: a dict; None if there are none."""
+        p = lib.smurf_model_pool(self._handle)
+        if p == NULL:
+            return None
+        return {"law": text(p.law), "weight": p.weight, "gain": p.gain, "types": text(p.types), "type_weight": p.type_weight,
+                "type_gain": p.type_gain}
+
     # ---- Files ----
 
     def save(self, path: Any) -> None:

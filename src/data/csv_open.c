@@ -346,7 +346,7 @@ static smurf_status look_at_rows(struct csv *csv, struct sample *sample, struct 
     smurf_status status = smurf_sniff_columns(sniff, csv->columns < SNIFF_COLUMNS ? csv->columns : SNIFF_COLUMNS, err);
     if (!status) status = each_row(sample, see_row, sniff, err);
     if (!status) status = check_rows(csv, sample, sniff);
-    csv->first_is_row = csv->scan.log || !finds_header(first, csv->columns, sniff);
+    csv->first_is_row = csv->scan.log || (!csv->scan.source->rows && !finds_header(first, csv->columns, sniff));
     csv->header = csv->scan.log || !csv->first_is_row || comment;
     if (status || !csv->first_is_row) return status;
     if (comment) csv->heading = comment;
@@ -424,6 +424,7 @@ static smurf_status read_first_line(struct csv *csv, struct sample *sample, bool
 smurf_status smurf_csv_open(struct csv *csv, struct source *source, struct builder *builder,
                             const smurf_read_config *config, const char *format, char delimiter, smurf_error *err)
 {
+    if (source->rows) delimiter = ',';
     *csv = (struct csv){.scan = {.source = source, .err = err, .delimiter = delimiter}, .config = config};
     csv->format = format;
     struct sample sample = {0};
@@ -441,7 +442,7 @@ smurf_status smurf_csv_open(struct csv *csv, struct source *source, struct build
     if (!status) status = smurf_table_open(&csv->table, &choice, config, !builder, err);
     if (!status && builder)
         status = smurf_table_describe(&csv->table, builder, csv->name, csv->format,
-                                      csv->scan.log ? '\0' : csv->scan.delimiter, config, err);
+                                      csv->scan.log || source->rows ? '\0' : csv->scan.delimiter, config, err);
     if (builder && !csv->header) builder->reading.header = "none";
     if (!status && builder && choice.words && !builder->numbers_only && !builder->types) builder->words = true;
     if (!status && csv->first_is_row) { /* the first line is a row: read it again */

@@ -71,7 +71,7 @@ bool smurf_csv_next(struct csv_scan *csv, bool wait, const char **begin, const c
     struct source *source = csv->source;
     for (;;) {
         const char *newline;
-        source->line += csv->lines;
+        source->line += source->rows && csv->lines ? 1 : csv->lines;
         csv->lines = 1;
         csv->searched = 0;
         csv->inside = csv->quoted = false;

@@ -2,6 +2,7 @@
 #include "data/format.h"
 
 #include "base/sized.h"
+#include "data/database.h"
 #include "data/rare.h"
 
 #include <stdio.h>
@@ -110,7 +111,7 @@ static const struct {
     {"PK\3\4", "a zip archive or a spreadsheet (unpack it, or save the sheet as CSV)"},
     {"\xD0\xCF\x11\xE0", "an old spreadsheet (save the sheet as CSV)"},
     {"PAR1", "Parquet (convert it to CSV)"},
-    {"SQLite format 3", "an SQLite data base (export a table as CSV)"},
+    {"SQLite format 3", "an SQLite database (give its path: it is not read from a stream, from memory or packed)"},
     {"BZh", "packed by bzip2 (unpack it)"},
     {"\xFD"
      "7zXZ",
@@ -176,17 +177,27 @@ smurf_status smurf_format_finish(smurf_data **out, struct builder *b, const stru
     return smurf_error_place(err, smurf_builder_finish(b, out, err), source->name, 0);
 }
 
+smurf_status smurf_format_no_database(const char *name, const smurf_read_config *config, smurf_error *err)
+{
+    if (!config->table && !config->query) return SMURF_OK;
+    return smurf_fail(err, SMURF_ERROR_ARGUMENT, "%.300s is not a database: leave --%s out", name,
+                      config->table ? "table" : "query");
+}
+
 smurf_status smurf_format_read_source(smurf_data **out, struct source *source, const smurf_data *types_of,
                                       const smurf_read_config *config, smurf_error *err)
 {
-    const struct format_class *format = NULL;
+    const struct format_class *format = &smurf_format_csv;
     struct builder builder = {.sort = config->sort, .words = config->types_are_words};
-    smurf_status status = smurf_format_choose(&format, source, config->format, false, err);
+    smurf_status status = SMURF_OK;
+    if (!source->rows) status = smurf_format_no_database(source->name, config, err);
+    if (!status && !source->rows) status = smurf_format_choose(&format, source, config->format, false, err);
     if (!status && types_of && types_of->type_name) status = smurf_builder_inherit_types(&builder, types_of, err);
     builder.numbers_only = types_of && !types_of->type_name && types_of->events && !config->types_are_words;
     builder.name = source->name;
     builder.unit = config->unit;
     if (!status) status = format->read(source, &builder, config, err);
+    if (!status) status = smurf_database_note(&builder, source, err);
     if (!status) status = smurf_format_finish(out, &builder, source, err);
     smurf_builder_release(&builder);
     return status;
@@ -196,17 +207,22 @@ smurf_status smurf_format_read_path(smurf_data **out, const char *path, const sm
                                     const smurf_read_config *given, smurf_error *err)
 {
     smurf_read_config config;
-    char what[256];
+    char what[256], *name = malloc(strlen(path) + 1);
     *out = NULL;
+    if (!name) return smurf_fail_memory(err);
     smurf_status status = smurf_format_read_config(&config, given, err);
-    if (status) return status;
-    snprintf(what, sizeof what, "reading %s", strcmp(path, "-") ? path : "standard input");
+    snprintf(what, sizeof what, "reading %s", strcmp(path, "-") ? smurf_path_shown(name, path) : "standard input");
     struct progress progress = {config.progress, config.progress_context, {what, "bytes", 0, 0}};
-    struct source source;
-    status = smurf_source_open(&source, path, &progress, err);
-    if (status) return status;
-    status = smurf_format_read_source(out, &source, types_of, &config, err);
-    smurf_source_close(&source);
+    struct source source = {.progress = &progress};
+    const struct database_class *database = smurf_database_of(path);
+    if (!status)
+        status = database ? smurf_database_source(&source, database, path, name, &config, err)
+                          : smurf_source_open(&source, path, &progress, err);
+    if (!status) {
+        status = smurf_format_read_source(out, &source, types_of, &config, err);
+        smurf_source_close(&source);
+    }
+    free(name);
     return status;
 }
 

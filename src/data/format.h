@@ -69,6 +69,8 @@ smurf_status smurf_format_read_config(smurf_read_config *config, const smurf_rea
    for more. */
 smurf_status smurf_format_choose(const struct format_class **out, struct source *source, const char *asked,
                                  bool at_once, smurf_error *err);
+/* Fails if config names a table or a query, for a source that is no database. */
+smurf_status smurf_format_no_database(const char *name, const smurf_read_config *config, smurf_error *err);
 /* Finishes building what was read from the source and checks the unit. */
 smurf_status smurf_format_finish(smurf_data **out, struct builder *builder, const struct source *source,
                                  smurf_error *err);

@@ -17,6 +17,8 @@ static const struct {
     {"delimiter", offsetof(smurf_reading, delimiter)},
     {"header", offsetof(smurf_reading, header)},
     {"text", offsetof(smurf_reading, text)},
+    {"table", offsetof(smurf_reading, table)},
+    {"query", offsetof(smurf_reading, query)},
 };
 
 const char *smurf_reading_member(size_t i)

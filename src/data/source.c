@@ -29,8 +29,10 @@ struct utf16 {
 };
 
 struct source_input {
-    int fd; /* -1: memory, or read */
+    int fd; /* -1: memory, read or pull */
     smurf_read_fn *read;
+    source_pull *pull; /* of rows, with context released by `release` */
+    smurf_free_fn *release;
     void *context;
     bool close_fd;
     const char *memory; /* unread bytes of memory */
@@ -67,6 +69,9 @@ static smurf_status read_raw(struct source *source, void *out, size_t room, size
             return SMURF_ERROR_IO;
         }
         *got = (size_t)n;
+    } else if (in->pull) {
+        smurf_status status = in->pull(in->context, out, room, got, err);
+        if (status) return status;
     } else if (in->fd < 0) {
         *got = room < in->memory_left ? room : in->memory_left;
         if (*got) memcpy(out, in->memory, *got);
@@ -342,8 +347,8 @@ static smurf_status start(struct source *source, const struct source_input *from
     source->line = 1;
     source->input = calloc(1, sizeof *source->input);
     source->window = malloc(WINDOW + SOURCE_PAD);
+    if (source->input) *source->input = *from;
     if (!source->input || !source->window) return smurf_fail_memory(err);
-    *source->input = *from;
     source->p = source->end = source->window;
     memset(source->window, 0, SOURCE_PAD);
     source->capacity = PACKED + SOURCE_PAD; /* the first bytes must fit the buffer of gzip or UTF-16 */
@@ -395,9 +400,28 @@ smurf_status smurf_source_open_reader(struct source *source, smurf_read_fn *read
     return status;
 }
 
+smurf_status smurf_source_open_rows(struct source *source, source_pull *pull, smurf_free_fn *release, void *context,
+                                    const char *name, struct progress *progress, smurf_error *err)
+{
+    const struct source_input input = {.fd = -1, .pull = pull, .release = release, .context = context};
+    *source = (struct source){.name = name, .rows = true, .progress = progress};
+    smurf_status status = start(source, &input, err);
+    source->line = 0;
+    if (!status) return SMURF_OK;
+    if (!source->input) release(context);
+    smurf_source_close(source);
+    return status;
+}
+
+const void *smurf_source_rows(const struct source *source)
+{
+    return source->rows ? source->input->context : NULL;
+}
+
 void smurf_source_close(struct source *source)
 {
     if (source->input) {
+        if (source->input->release) source->input->release(source->input->context);
 #if SMURF_HAVE_ZLIB
         if (source->input->unpacking) inflateEnd(&source->input->unpack);
 #endif

@@ -27,6 +27,7 @@ struct source {
     char *window;               /* owned */
     size_t capacity;
     uint64_t before; /* bytes of (decompressed) input before the window's start */
+    bool rows; /* a table, separated by commas: the names of its columns, which count as line 0, and one row a line */
 };
 
 /* path "-" is standard input. A directory, or a file that cannot be opened, is an error. */
@@ -37,6 +38,13 @@ smurf_status smurf_source_open_memory(struct source *source, const void *bytes, 
 /* Reads through a caller's function; see smurf_read_fn. */
 smurf_status smurf_source_open_reader(struct source *source, smurf_read_fn *read, void *context, const char *name,
                                       struct progress *progress, smurf_error *err);
+/* Rows of a table, written as CSV by `pull`: up to `room` more bytes, *got is 0 at the end. The source takes over
+   context and releases it, also after a failure here. */
+typedef smurf_status source_pull(void *context, char *out, size_t room, size_t *got, smurf_error *err);
+smurf_status smurf_source_open_rows(struct source *source, source_pull *pull, smurf_free_fn *release, void *context,
+                                    const char *name, struct progress *progress, smurf_error *err);
+/* Their context; NULL: another source. */
+const void *smurf_source_rows(const struct source *source);
 void smurf_source_close(struct source *source);
 
 /* Reads until at least `want` bytes are unread, or the input ends (eof, fewer bytes). */

@@ -2,6 +2,7 @@
  * stream.c - a source read piece by piece (smurf_stream). The format readers do the work; what applies to the rest of
  * the stream (type names, their number, the unit) is kept here between pieces.
  */
+#include "data/database.h"
 #include "data/format.h"
 
 #include <stdio.h>
@@ -35,6 +36,14 @@ void smurf_stream_free(smurf_stream *s)
     free(s);
 }
 
+static smurf_status check_source(const char *path, const char *name, const smurf_read_config *config, smurf_error *err)
+{
+    if (path && smurf_database_of(path))
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                          "a database cannot be read as a stream: read it whole, or export its rows as CSV");
+    return smurf_format_no_database(path && strcmp(path, "-") == 0 ? "standard input" : name, config, err);
+}
+
 /* Exactly one of path and read is NULL. */
 static smurf_status make(smurf_stream **out, const char *path, smurf_read_fn *read, void *context, const char *name,
                          const smurf_read_config *config, smurf_error *err)
@@ -46,6 +55,7 @@ static smurf_status make(smurf_stream **out, const char *path, smurf_read_fn *re
         return smurf_fail_memory(err);
     }
     smurf_status status = smurf_format_read_config(&s->config, config, err);
+    if (!status) status = check_source(path, name, &s->config, err);
     snprintf(s->what, sizeof s->what, "reading %s", path && strcmp(path, "-") == 0 ? "standard input" : name);
     s->progress = (struct progress){s->config.progress, s->config.progress_context, {s->what, "bytes", 0, 0}};
     if (!status)

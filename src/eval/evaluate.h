@@ -26,7 +26,7 @@ typedef bool evaluation_draw(void *context, const struct predictor *predictor, v
 /* What to measure. {0} with test set is valid. Everything is borrowed for the duration of the call. */
 struct evaluation_plan {
     struct predictor model;                    /* class NULL: none, only naive laws are measured */
-    bool has_map;                              /* recalibrated: ROW_RAW is measured too */
+    bool has_map;                              /* pooled or recalibrated: ROW_RAW is measured too */
     const struct predictor *marginal, *recent; /* naive.h; NULL: not measured */
     const smurf_data *test;
     const struct predictor *same_hour, *last; /* likewise */

@@ -12,8 +12,8 @@
 
 /* The rows of the table. */
 enum row {
-    ROW_MODEL,     /* the model, recalibrated if it has a map */
-    ROW_RAW,       /* the model before recalibration; measured only if it is recalibrated */
+    ROW_MODEL,     /* the model, pooled and recalibrated if it has a pool and a map */
+    ROW_RAW,       /* the model before that; measured only if it has one of them */
     ROW_SAMPLED,   /* by draws of a sampler, as the paper defines the metrics; only if draws are requested */
     ROW_MARGINAL,  /* naive: quantiles of the train gaps */
     ROW_RECENT,    /* naive: the same, given the mean of the last 8 gaps */
@@ -90,6 +90,7 @@ struct evaluation {
     size_t n_dev;          /* gaps the model was recalibrated on; 0: not recalibrated */
     double *began;         /* (n) the event before each gap: seconds since 1970 in `zone`; NULL: times are no dates */
     char zone[48];         /* "Europe/Berlin", "UTC" */
+    char pool_about[256];  /* a sentence on the naive laws that the model is pooled with; "": none */
     bool no_week;          /* dates without a year: days of the week are unknown */
 };
 

@@ -235,6 +235,20 @@ static void fill_bins(struct naive *naive, const double *gap, const double *mean
     }
 }
 
+size_t smurf_naive_bins(const struct naive *naive, const double **edge)
+{
+    *edge = naive->edge;
+    return naive->bins;
+}
+
+size_t smurf_naive_gaps(const struct naive *naive, size_t bin, double *out)
+{
+    const struct bin *b = bin == SIZE_MAX ? &naive->marginal : bin < naive->bins ? &naive->bin[bin] : &naive->first;
+    size_t n = b->n < PAST_LAW ? b->n : PAST_LAW;
+    for (size_t i = 0; i < n; i++) out[i] = b->x[(2 * i + 1) * b->n / (2 * n)];
+    return n;
+}
+
 static smurf_status fit(struct naive *naive, const smurf_data *train, size_t n, smurf_error *err)
 {
     double *gap = malloc(n * sizeof *gap), *mean = malloc(n * sizeof *mean);
@@ -247,8 +261,7 @@ static smurf_status fit(struct naive *naive, const smurf_data *train, size_t n, 
         memcpy(naive->x, gap, n * sizeof *gap);
         make_bin(&naive->marginal, naive->x, naive->sum, n);
         fill_bins(naive, gap, mean, n);
-        naive->wide = n < PAST_LAW ? n : PAST_LAW;
-        for (size_t i = 0; i < naive->wide; i++) naive->wide_gap[i] = naive->x[(2 * i + 1) * n / (2 * naive->wide)];
+        naive->wide = smurf_naive_gaps(naive, SIZE_MAX, naive->wide_gap);
     } else {
         status = smurf_fail_memory(err);
     }

@@ -31,6 +31,12 @@ void smurf_naive_free(struct naive *naive);
 struct predictor smurf_naive_marginal(const struct naive *naive);
 struct predictor smurf_naive_recent(const struct naive *naive);
 
+/* The edges between the bins of `recent`, one fewer than the bins, whose number is returned. */
+size_t smurf_naive_bins(const struct naive *naive, const double **edge);
+/* Order statistics, at even steps, of the gaps of a bin; of those with no previous gap (the number of bins), or of all
+   (SIZE_MAX). Writes at most PAST_LAW (naive/past.h) to out and returns how many. */
+size_t smurf_naive_gaps(const struct naive *naive, size_t bin, double *out);
+
 /* Whether times are dates: then these two apply. Rows in increasing order are fastest. */
 bool smurf_naive_is_dated(const struct naive *naive);
 struct predictor smurf_naive_same_hour(const struct naive *naive);

@@ -1,12 +1,13 @@
 /*
- * calibrate.c - fits a model's recalibration and conformal levels on data not used in training.
+ * calibrate.c - fits a model's pool, recalibration and conformal levels on data not used in training.
  *
- * The PIT of every scored gap under the raw law gives the map of levels (wrap.h), in two steps. The many train gaps
- * show what the shape of the learned laws cannot fit: their map is the starting point, provided it brings the levels of
- * the unseen gaps closer to uniform than no map does. The unseen gaps then correct the rest, as far as it exceeds
- * chance. The benefit of the map is measured by cross-fitting: sequences are split into two halves (one sequence: in
- * time), and each half is judged by the other's map. Conformal levels are those of one random gap per unseen sequence,
- * under the raw law, which is independent of them (conformal.h).
+ * First the law is pooled with a naive one, if that helps (pool_fit.h). The PIT of every scored gap under the pooled
+ * law gives the map of levels (wrap.h), in two steps. The many train gaps show what the shape of the learned laws
+ * cannot fit: their map is the starting point, provided it brings the levels of the unseen gaps closer to uniform than
+ * no map does. The unseen gaps then correct the rest, as far as it exceeds chance. The benefit of the map is measured
+ * by cross-fitting: sequences are split into two halves (one sequence: in time), and each half is judged by the other's
+ * map. Conformal levels are those of one random gap per unseen sequence, under the raw law, without a pool, which is
+ * independent of them (conformal.h).
  */
 #include "forecast/model_predictor.h"
 
@@ -16,6 +17,7 @@
 #include "base/threads.h"
 #include "data/data.h"
 #include "eval/pieces.h"
+#include "forecast/pool_fit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,13 +27,13 @@
 enum { STREAM_PIT = 0x706974, STREAM_PICK = 0x7069636b };
 
 struct work {
-    const smurf_model *model;
+    smurf_model model; /* without a map */
     const smurf_data *data;
     uint64_t seed;
     int threads;
     size_t *offset;               /* (sequences + 1): first gap of each */
     double *pit, *level;          /* (gaps): drawn within the tick; F(gap) itself */
-    double *crps[2];              /* (gaps): raw, and under the other half's map */
+    double *crps[2];              /* (gaps): without a map, and under the other half's map */
     struct recalibration half[2]; /* fitted on that half */
     struct recalibration start;   /* the map of the train gaps, or none */
     bool levels_only;             /* compute no CRPS */
@@ -53,30 +55,30 @@ static size_t half_of(const struct work *w, size_t s, size_t g)
     return w->data->sequences > 1 ? s % 2 : g >= w->offset[1] / 2;
 }
 
-/* One piece: levels and CRPS under the raw law, or CRPS under the other half's map. */
+/* One piece, of a sequence that was read: levels and CRPS without a map, or CRPS under the other half's map. */
 static void measure(struct work *w, const struct predictor *p, void *workspace, const struct piece *piece, int mapped)
 {
     size_t s = piece->sequence;
     const smurf_sequence *q = &w->data->sequence[s];
-    p->class->read(p->self, workspace, q);
     for (size_t i = piece->from; i < piece->to; i++) {
         if (smurf_stop_asked(w->stop)) return;
         atomic_fetch_add_explicit(w->done, 1, memory_order_relaxed);
         size_t g = w->offset[s] + i - q->first;
         double gap = q->time[i] - q->time[i - 1];
         struct recalibrated room;
-        struct dist dist = p->class->dist(p->self, workspace, i - 1, 1);
+        struct dist dist = p->class->dist(p->self, workspace, i - 1, 0);
         if (mapped) dist = smurf_recalibrated(&room, dist, &w->half[1 - half_of(w, s, g)]);
         if (!w->levels_only) w->crps[mapped][g] = smurf_dist_crps(&dist, gap);
         if (mapped) continue;
-        w->pit[g] = smurf_dist_pit(&dist, gap, w->model->notes.tick, draw(w, STREAM_PIT, g));
+        w->pit[g] = smurf_dist_pit(&dist, gap, w->model.notes.tick, draw(w, STREAM_PIT, g));
+        dist = p->class->dist(p->self, workspace, i - 1, 1);
         w->level[g] = smurf_dist_cdf(&dist, gap);
     }
 }
 
 static smurf_status pass(struct work *w, int mapped, smurf_error *err)
 {
-    struct predictor p = smurf_model_predictor(w->model);
+    struct predictor p = smurf_model_predictor(&w->model);
     size_t longest = 0;
     for (size_t s = 0; s < w->data->sequences; s++)
         if (w->data->sequence[s].length > longest) longest = w->data->sequence[s].length;
@@ -86,6 +88,7 @@ static smurf_status pass(struct work *w, int mapped, smurf_error *err)
 #pragma omp parallel num_threads(w->threads)
     {
         void *workspace = p.class->workspace_new(p.self, longest, w->stop);
+        size_t read = SIZE_MAX;
         if (!workspace) {
 #pragma omp atomic write
             w->failed = true;
@@ -93,7 +96,11 @@ static smurf_status pass(struct work *w, int mapped, smurf_error *err)
 #pragma omp for schedule(dynamic) nowait
         for (size_t k = 0; k < pieces.count; k++) {
             size_t s = pieces.piece[k].sequence;
-            if (workspace && w->offset[s + 1] > w->offset[s]) measure(w, &p, workspace, &pieces.piece[k], mapped);
+            if (workspace && w->offset[s + 1] > w->offset[s]) {
+                if (read != s) p.class->read(p.self, workspace, &w->data->sequence[s]);
+                read = s;
+                measure(w, &p, workspace, &pieces.piece[k], mapped);
+            }
             atomic_fetch_sub(&left, 1);
         }
         smurf_stop_linger(w->stop, &left);
@@ -252,12 +259,25 @@ static smurf_status check(const smurf_model *model, const smurf_data *data, smur
                       data->source, data->types, model->types);
 }
 
+/* Replaces the model's pool. */
+static smurf_status pool(smurf_model *model, struct work *w, const smurf_data *train, smurf_error *err)
+{
+    smurf_status status = SMURF_OK;
+    smurf_pool_free(model->notes.pool);
+    model->notes.pool = NULL;
+    if (train) status = smurf_model_pool_fit(model, w->data, train, w->threads, w->stop, err);
+    w->model = *model;
+    w->model.notes.calibration.recalibrated = 0;
+    return status;
+}
+
 static smurf_status calibrate(smurf_model *model, struct work *w, const smurf_data *train, int recalibrate,
                               double *room, smurf_error *err)
 {
     size_t n = w->offset[w->data->sequences];
     smurf_calibration found = {.gaps = n, .sequences = w->data->sequences, .cs_after = NAN, .crps_after = NAN};
-    smurf_status status = pass(w, 0, err);
+    smurf_status status = pool(model, w, model->config.pool && recalibrate ? train : NULL, err);
+    if (!status) status = pass(w, 0, err);
     if (status) return status;
     found.cs_before = score_of(w->pit, n);
     found.crps_before = mean_of(w->crps[0], n);
@@ -276,12 +296,8 @@ smurf_status smurf_model_calibrate(smurf_model *model, const smurf_data *data, c
     struct stop stop;
     smurf_stop_init(&stop, &progress);
     stop.done = &done;
-    struct work w = {.model = model,
-                     .data = data,
-                     .seed = seed,
-                     .threads = smurf_threads(threads, SIZE_MAX),
-                     .stop = &stop,
-                     .done = &done};
+    struct work w = {
+        .data = data, .seed = seed, .threads = smurf_threads(threads, SIZE_MAX), .stop = &stop, .done = &done};
     double *room = NULL;
     smurf_status status = check(model, data, err);
     if (!status) status = check(model, train, err);

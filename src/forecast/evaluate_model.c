@@ -57,7 +57,21 @@ smurf_status smurf_sampler_config_of(struct sampler_config *out, const struct sa
 
 /* ---- Text for the report ----------------------------------------------------------------------- */
 
-static smurf_status describe(struct evaluation *e, const smurf_model *m, const smurf_data *data, smurf_error *err)
+static void describe_pool(struct evaluation *e, const struct pool *pool)
+{
+    const smurf_pool *p = pool ? &pool->found : NULL;
+    char times[100] = "", types[100] = "";
+    if (!p) return;
+    if (p->law)
+        snprintf(times, sizeof times, "the times are %.0f%% those of the naive law “%s”", 100 * p->weight, p->law);
+    if (p->types)
+        snprintf(types, sizeof types, "%s %.0f%% those of “%s”", p->law ? ", the types" : "the types are",
+                 100 * p->type_weight, p->types);
+    snprintf(e->pool_about, sizeof e->pool_about, "%s%s, as suited held-out gaps best", times, types);
+}
+
+static smurf_status describe(struct evaluation *e, const smurf_model *m, const struct pool *pool,
+                             const smurf_data *data, smurf_error *err)
 {
     static const char *const axis[] = {"plain time", "time in mean gaps", "log time"};
     const smurf_settings *c = &m->config;
@@ -67,6 +81,7 @@ static smurf_status describe(struct evaluation *e, const smurf_model *m, const s
              e->sequences == 1 ? "" : "s", e->n);
     if (!e->unit[0]) snprintf(e->unit, sizeof e->unit, "%.31s", smurf_model_unit(m));
     e->misses = m->notes.calibration.misses;
+    describe_pool(e, pool);
     if (m->notes.epochs == 0) return SMURF_OK;
     smurf_epoch *epoch = smurf_arena_alloc(&e->text, m->notes.epochs * sizeof *epoch);
     if (!epoch) return smurf_fail_memory(err);
@@ -100,10 +115,11 @@ smurf_status smurf_evaluate(smurf_evaluation **out, const smurf_model *m, const 
         status = smurf_sampler_config_of(&drawing.config, drawing.sampler, m, &c, err);
     if (status) return status;
     bool mapped = c.recalibrate && m->notes.calibration.recalibrated, walks = drawing.sampler->draw;
-    smurf_model plain = *m; /* without its recalibration map, if not wanted */
+    smurf_model plain = *m; /* without its pool and its recalibration map, if not wanted */
     if (!mapped) plain.notes.calibration.recalibrated = 0;
+    if (!c.recalibrate) plain.notes.pool = NULL;
     struct evaluation_plan plan = {.model = smurf_model_predictor(&plain),
-                                   .has_map = mapped,
+                                   .has_map = mapped || plain.notes.pool,
                                    .test = data,
                                    .known = m->types,
                                    .tick = m->notes.tick,
@@ -115,7 +131,7 @@ smurf_status smurf_evaluate(smurf_evaluation **out, const smurf_model *m, const 
     if (!status && !isfinite((*out)->values.row[ROW_MODEL].metrics.crps))
         status = smurf_fail_at(err, data->source, 0,
                                "the model gives no finite law: its weights or the times are too large");
-    if (!status) status = describe(&(*out)->values, m, data, err);
+    if (!status) status = describe(&(*out)->values, m, plain.notes.pool, data, err);
     if (!status) return SMURF_OK;
     smurf_evaluation_free(*out);
     *out = NULL;

@@ -23,6 +23,7 @@ void smurf_forecast_free(smurf_forecast *f)
     if (!f) return;
     f->model->model.class->history->close(f->state);
     smurf_law_workspace_release(&f->workspace);
+    smurf_pool_state_release(&f->past);
     free(f->c), free(f->time), free(f->type);
     free(f);
 }
@@ -41,7 +42,8 @@ smurf_status smurf_forecast_new(smurf_forecast **out, const smurf_model *model, 
     f->type = malloc(f->room * sizeof *f->type);
     smurf_status status = smurf_law_workspace_init(&f->workspace, model, err);
     if (!status) status = class->history->open(&f->state, &model->model, model->slab, history, err);
-    if (!status && (!f->c || !f->time || !f->type)) status = smurf_fail_memory(err);
+    bool past = smurf_pool_state_init(&f->past, model->notes.pool);
+    if (!status && (!f->c || !f->time || !f->type || !past)) status = smurf_fail_memory(err);
     if (status)
         smurf_forecast_free(f);
     else
@@ -52,6 +54,7 @@ smurf_status smurf_forecast_new(smurf_forecast **out, const smurf_model *model, 
 void smurf_forecast_clear(smurf_forecast *f, int64_t origin)
 {
     f->model->model.class->history->clear(f->state);
+    smurf_pool_state_clear(&f->past, origin);
     f->events = f->start = f->before = 0;
     f->origin = origin;
     f->since = 0;
@@ -165,14 +168,17 @@ smurf_status smurf_forecast_push(smurf_forecast *f, double time, uint32_t type, 
 {
     bool begins = f->events == 0 || smurf_window_start(&f->model->config, f->before, f->events) != f->start;
     smurf_status status = begins ? next_window(f, time, type, err) : same_window(f, time, type, err);
-    if (!status) f->events++;
-    return status;
+    if (status) return status;
+    f->events++;
+    smurf_pool_state_push(&f->past, time, type);
+    return SMURF_OK;
 }
 
 void smurf_forecast_copy_law(smurf_forecast *to, const smurf_forecast *from)
 {
     const struct model *model = &from->model->model;
     memcpy(to->c, from->c, model->class->coefficients(model) * sizeof *to->c);
+    smurf_pool_state_copy(&to->past, &from->past);
     to->events = from->events;
     to->before = from->before;
     to->start = from->start;
@@ -199,7 +205,7 @@ smurf_status smurf_forecast_copy(smurf_forecast *to, const smurf_forecast *from,
     return SMURF_OK;
 }
 
-static smurf_status check_event(const smurf_forecast *f, double time, uint32_t type, smurf_error *err)
+smurf_status smurf_forecast_check_event(const smurf_forecast *f, double time, uint32_t type, smurf_error *err)
 {
     if (!isfinite(time)) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "time %g of an event is not finite", time);
     if (f->events && time < f->last)
@@ -213,7 +219,7 @@ static smurf_status check_event(const smurf_forecast *f, double time, uint32_t t
 
 smurf_status smurf_forecast_append(smurf_forecast *f, double time, uint32_t type, smurf_error *err)
 {
-    smurf_status status = check_event(f, time, type, err);
+    smurf_status status = smurf_forecast_check_event(f, time, type, err);
     if (status) return status;
     status = smurf_forecast_push(f, time, type, err);
     return status;
@@ -227,7 +233,7 @@ smurf_status smurf_forecast_read(smurf_forecast *f, const smurf_sequence *s, siz
     if (events == 0) return SMURF_OK;
     smurf_status status = SMURF_OK;
     for (size_t i = 0; i < events && !status; i++) {
-        status = check_event(f, s->time[i], s->type[i], err);
+        status = smurf_forecast_check_event(f, s->time[i], s->type[i], err);
         if (!status && i && s->time[i] < s->time[i - 1])
             status =
                 smurf_fail(err, SMURF_ERROR_ARGUMENT, "event %zu of the sequence lies before the one before it", i);
@@ -242,6 +248,7 @@ smurf_status smurf_forecast_read(smurf_forecast *f, const smurf_sequence *s, siz
     }
     status = fill(f, s->time + start, s->type + start, n, err);
     if (status) return status;
+    for (size_t i = 0; i < events; i++) smurf_pool_state_push(&f->past, s->time[i], s->type[i]);
     f->start = start;
     f->events = events;
     f->before = s->before;
@@ -277,12 +284,13 @@ smurf_status smurf_forecast_check(smurf_forecast *f, smurf_error *err)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT,
                           "the history is empty, and the model file predates support for that: append an event");
     smurf_status status = wake(f, err);
-    if (status || !f->events || f->ready) return status;
-    if (!smurf_law_workspace_set(&f->workspace, f->c))
+    if (status || !f->events) return status;
+    if (!f->ready && !smurf_law_workspace_set(&f->workspace, f->c))
         return smurf_fail(
             err, SMURF_ERROR_INPUT,
             "the model gives no finite law after the event at %g: its weights, or the times, are too large", f->last);
     f->ready = true;
+    smurf_law_workspace_pool(&f->workspace, f->raw ? NULL : &f->past);
     return SMURF_OK;
 }
 

@@ -11,6 +11,7 @@ struct smurf_forecast {
     void *state; /* the model's representation of the events (model/history.h) */
     float *c;    /* coefficients of the last event */
     struct law_workspace workspace;
+    struct pool_state past; /* of the naive laws that are pooled */
     size_t events;
     size_t before;  /* events of the sequence before the first one here */
     size_t history; /* as requested */
@@ -40,6 +41,8 @@ void smurf_forecast_copy_law(smurf_forecast *to, const smurf_forecast *from);
 smurf_status smurf_forecast_copy(smurf_forecast *to, const smurf_forecast *from, smurf_error *err);
 /* Makes room for n events of a window. */
 smurf_status smurf_forecast_room(smurf_forecast *forecast, size_t n, smurf_error *err);
+/* Whether an event can be the next one. */
+smurf_status smurf_forecast_check_event(const smurf_forecast *forecast, double time, uint32_t type, smurf_error *err);
 /* Appends an event that has been validated. */
 smurf_status smurf_forecast_push(smurf_forecast *forecast, double time, uint32_t type, smurf_error *err);
 

@@ -23,8 +23,10 @@ smurf_status smurf_law_workspace_init(struct law_workspace *workspace, const smu
     workspace->memory = malloc(model->model.class->law_memory(&model->model));
     workspace->type_rows = model->types < 10000 ? TYPE_POINTS : 8;
     workspace->type_room = malloc(workspace->type_rows * model->types * sizeof *workspace->type_room);
+    workspace->naive_share = malloc(model->types * sizeof *workspace->naive_share);
     smurf_status status = smurf_exact_init(&workspace->exact, err);
-    if (!status && (!workspace->memory || !workspace->type_room)) status = smurf_fail_memory(err);
+    if (!status && (!workspace->memory || !workspace->type_room || !workspace->naive_share))
+        status = smurf_fail_memory(err);
     if (status) smurf_law_workspace_release(workspace);
     return status;
 }
@@ -33,6 +35,7 @@ void smurf_law_workspace_release(struct law_workspace *workspace)
 {
     free(workspace->memory);
     free(workspace->type_room);
+    free(workspace->naive_share);
     smurf_exact_release(&workspace->exact);
     *workspace = (struct law_workspace){0};
 }
@@ -58,12 +61,30 @@ static const struct dist_class no_law = {
 bool smurf_law_workspace_set(struct law_workspace *workspace, const float *c)
 {
     const smurf_model *m = workspace->model;
-    workspace->built = false;
+    workspace->built = workspace->stepped = workspace->shared = false;
+    workspace->past = NULL;
     workspace->finite = true;
     workspace->law = m->model.class->law(&m->model, m->slab, c, m->low, m->high, workspace->memory);
     for (size_t i = m->model.class->coefficients(&m->model); i > 0; i--)
         workspace->finite = workspace->finite && isfinite(c[i - 1]);
     return workspace->finite;
+}
+
+void smurf_law_workspace_pool(struct law_workspace *workspace, const struct pool_state *past)
+{
+    workspace->past = past && past->pool ? past : NULL;
+}
+
+/* The pool of a law with the naive one. */
+static struct dist pool(struct law_workspace *workspace, struct dist dist)
+{
+    const struct pool_state *past = workspace->past;
+    if (!past || !past->pool->law) return dist;
+    double gap[PAST_LAW];
+    if (!workspace->stepped)
+        smurf_steps(&workspace->steps, gap, smurf_pool_gaps(past, past->pool->law, gap), workspace->model->notes.tick);
+    workspace->stepped = true;
+    return smurf_pooled(&workspace->pooled, dist, smurf_steps_dist(&workspace->steps), past->pool->weight);
 }
 
 struct dist smurf_law_workspace_dist(struct law_workspace *workspace, int raw)
@@ -77,8 +98,24 @@ struct dist smurf_law_workspace_dist(struct law_workspace *workspace, int raw)
         workspace->built = true;
     }
     struct dist dist = smurf_scaled(&workspace->scaled, &workspace->exact, &m->view.scale, &m->notes.tail);
-    if (raw || !m->notes.calibration.recalibrated) return dist;
+    if (raw) return dist;
+    dist = pool(workspace, dist);
+    if (!m->notes.calibration.recalibrated) return dist;
     return smurf_recalibrated(&workspace->recalibrated, dist, &m->notes.map);
+}
+
+/* Pools n rows of probabilities with the naive ones. */
+static void pool_types(struct law_workspace *workspace, double *out, size_t n)
+{
+    const struct pool_state *past = workspace->past;
+    size_t types = workspace->model->types;
+    if (!past || !past->pool->types) return;
+    if (!workspace->shared) smurf_pool_shares(past, past->pool->types, workspace->naive_share);
+    workspace->shared = true;
+    double weight = past->pool->type_weight;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < types; k++)
+            out[i * types + k] = (1 - weight) * out[i * types + k] + weight * workspace->naive_share[k];
 }
 
 /* Gaps outside the law's range have the types of its ends. */
@@ -91,6 +128,7 @@ void smurf_law_workspace_types(struct law_workspace *workspace, const double *ga
         for (size_t j = 0; j < part; j++)
             y[j] = fmin(fmax(smurf_scale_forward(&m->view.scale, gap[i + j]), m->low), m->high);
         m->model.class->types(&workspace->law, y, out + i * m->types, part);
+        pool_types(workspace, out + i * m->types, part);
     }
 }
 
@@ -123,6 +161,8 @@ struct model_workspace {
     size_t *offset;  /* (windows + 1): starts of the windows in the arrays above */
     size_t *seen_at; /* (end_row - first_row): position of each event's law */
     size_t row;      /* row whose law is set; SIZE_MAX: none */
+    struct pool_state past;
+    size_t seen; /* events that it has seen */
 };
 
 /* Rows of a group: whole windows, counted from the true start of the sequence. SIZE_MAX: the model has no context. */
@@ -138,6 +178,7 @@ static void workspace_free(void *workspace)
     struct model_workspace *d = workspace;
     if (!d) return;
     smurf_law_workspace_release(&d->law);
+    smurf_pool_state_release(&d->past);
     free(d->type), free(d->time), free(d->gap), free(d->memory);
     free(d->c), free(d->offset), free(d->seen_at);
     free(d);
@@ -161,8 +202,9 @@ static void *workspace_new(const void *self, size_t events, struct stop *stop)
     d->gap = malloc(n * sizeof *d->gap);
     d->memory = malloc(m->model.class->encode_memory(&m->model, n, 1) * sizeof *d->memory);
     d->c = malloc(n * m->model.class->coefficients(&m->model) * sizeof *d->c);
-    if (!smurf_law_workspace_init(&d->law, m, NULL) && d->type && d->time && d->gap && d->memory && d->c && d->offset &&
-        d->seen_at)
+    bool past = smurf_pool_state_init(&d->past, m->notes.pool);
+    if (!smurf_law_workspace_init(&d->law, m, NULL) && past && d->type && d->time && d->gap && d->memory && d->c &&
+        d->offset && d->seen_at)
         return d;
     workspace_free(d);
     return NULL;
@@ -213,7 +255,18 @@ static void read_sequence(const void *self, void *workspace, const smurf_sequenc
     struct model_workspace *d = workspace;
     d->sequence = s;
     d->row = SIZE_MAX;
-    d->first_row = d->end_row = 0;
+    d->first_row = d->end_row = d->seen = 0;
+}
+
+/* The naive laws after event `row`. Asking in order is fastest. */
+static const struct pool_state *past_at(struct model_workspace *d, size_t row)
+{
+    const smurf_sequence *s = d->sequence;
+    if (!d->past.pool) return NULL;
+    if (d->seen > row + 1) d->seen = 0;
+    if (d->seen == 0) smurf_pool_state_clear(&d->past, s->origin);
+    for (; d->seen <= row; d->seen++) smurf_pool_state_push(&d->past, s->time[d->seen], s->type[d->seen]);
+    return &d->past;
 }
 
 static struct model_workspace *at_row(const smurf_model *m, void *workspace, size_t row)
@@ -222,6 +275,7 @@ static struct model_workspace *at_row(const smurf_model *m, void *workspace, siz
     if (d->row == row) return d;
     if (row < d->first_row || row >= d->end_row) read_group(m, d, row);
     smurf_law_workspace_set(&d->law, d->c + d->seen_at[row - d->first_row] * m->model.class->coefficients(&m->model));
+    smurf_law_workspace_pool(&d->law, past_at(d, row));
     d->row = row;
     return d;
 }

@@ -1,9 +1,11 @@
 /*
  * model_predictor.h - a trained model as a predictor: sequences in, laws of the next gap and type out.
  *
- *     events -> encoder -> coefficients -> law on its axis -> exact -> tweedie -> scaled -> recalibrated
+ *     events -> encoder -> coefficients -> law on its axis -> exact -> tweedie -> scaled -> pooled -> recalibrated
  *
- * The objective decides whether the mass beyond the table is kept and whether noise is removed (wrap.h).
+ * The objective decides whether the mass beyond the table is kept and whether noise is removed (wrap.h). The naive law
+ * that is pooled (naive/pool.h) follows all events that the sequence holds, also those before the model's window. A raw
+ * law is that of the model alone.
  */
 #ifndef SMURF_FORECAST_MODEL_PREDICTOR_H
 #define SMURF_FORECAST_MODEL_PREDICTOR_H
@@ -29,6 +31,11 @@ struct law_workspace {
     bool built;  /* `exact` is that of the current law */
     bool finite; /* the coefficients are finite */
     struct scaled scaled;
+    const struct pool_state *past; /* of the naive laws after the same event; NULL: nothing is pooled */
+    bool stepped, shared;          /* `steps` and `naive_share` are those of this event */
+    struct steps steps;
+    double *naive_share; /* (types) */
+    struct pooled pooled;
     struct recalibrated recalibrated;
     double *type_room; /* (type_rows x types) */
     size_t type_rows;
@@ -36,10 +43,11 @@ struct law_workspace {
 
 smurf_status smurf_law_workspace_init(struct law_workspace *workspace, const smurf_model *model, smurf_error *err);
 void smurf_law_workspace_release(struct law_workspace *workspace);
-/* Sets the law of one event's coefficients, which must stay valid; then its distribution in the user's unit, raw or
-   recalibrated; then types at gaps in the user's unit. False: the coefficients are not finite, and all values are NaN.
-   */
+/* Sets the law of one event's coefficients, which must stay valid; then what the model's naive laws know after the same
+   event, likewise (NULL: not pooled); then its distribution in the user's unit, raw, or pooled and recalibrated; then
+   types at gaps in the user's unit. False: the coefficients are not finite, and all values are NaN. */
 bool smurf_law_workspace_set(struct law_workspace *workspace, const float *c);
+void smurf_law_workspace_pool(struct law_workspace *workspace, const struct pool_state *past);
 struct dist smurf_law_workspace_dist(struct law_workspace *workspace, int raw);
 void smurf_law_workspace_types(struct law_workspace *workspace, const double *gap, double *out, size_t n);
 /* The mean of the probabilities over n gaps, out (types). */

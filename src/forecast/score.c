@@ -43,8 +43,9 @@ smurf_status smurf_score(const smurf_model *m, const smurf_data *data, const smu
     smurf_status status = smurf_eval_config_take(&c, &sampler, given, err);
     if (!status) status = smurf_evaluate_check(m, data, err);
     if (status) return status;
-    smurf_model plain = *m; /* without its recalibration map, if not wanted */
+    smurf_model plain = *m; /* without its pool and its recalibration map, if not wanted */
     if (!c.recalibrate) plain.notes.calibration.recalibrated = 0;
+    if (!c.recalibrate) plain.notes.pool = NULL;
     struct evaluation_plan plan = {
         .model = smurf_model_predictor(&plain), .test = data, .known = m->types, .tick = m->notes.tick, .brief = true};
     c.fast = 1;

@@ -1,7 +1,8 @@
 /*
  * state.c - a forecast as bytes, and back.
  *
- *     struct head | coefficients of the last event | times and types of the window | the history, packed by its class
+ *     struct head | coefficients of the last event | times and types of the window |
+ *     what the pooled naive laws know, if there are any | the history, packed by its class
  *
  * Events alone would not do: SMURF's keys and values depend on whether events came one by one or at once (by rounding)
  * and, where the history is bounded, on events that are forgotten. So what is kept is what the next event depends on.
@@ -52,6 +53,7 @@ static uint64_t model_hash(const smurf_model *m)
     h = smurf_hash_bytes(h, &notes->tail, sizeof notes->tail);
     h = smurf_hash_bytes(h, notes->map.level, notes->calibration.recalibrated ? sizeof notes->map.level : 0);
     h = smurf_hash_bytes(h, notes->conformal, notes->calibration.conformal * sizeof *notes->conformal);
+    if (notes->pool) h = smurf_pool_hash(notes->pool, h);
     return smurf_hash_bytes(h, m->slab, m->model.params.total * sizeof *m->slab);
 }
 
@@ -74,7 +76,8 @@ smurf_status smurf_forecast_save(const smurf_forecast *f, void **bytes, size_t *
     size_t window = f->model->config.context ? f->events - f->start : 0;
     size_t rest = 0;
     if (f->events)
-        rest = coefficient_bytes(f) + window * (sizeof *f->time + sizeof *f->type) + history->pack(f->state, NULL);
+        rest = coefficient_bytes(f) + window * (sizeof *f->time + sizeof *f->type) +
+               smurf_pool_state_pack(&f->past, NULL) + history->pack(f->state, NULL);
     struct head head = {.version = VERSION,
                         .raw = f->raw,
                         .size = sizeof head + rest,
@@ -95,6 +98,7 @@ smurf_status smurf_forecast_save(const smurf_forecast *f, void **bytes, size_t *
         char *at = mempcpy(all + sizeof head, f->c, coefficient_bytes(f));
         at = mempcpy(at, f->time, window * sizeof *f->time);
         at = mempcpy(at, f->type, window * sizeof *f->type);
+        at += smurf_pool_state_pack(&f->past, at);
         history->pack(f->state, at);
     }
     head.checksum = checksum(head, all + sizeof head, rest);
@@ -156,6 +160,12 @@ static smurf_status take_events(smurf_forecast *f, const struct head *head, cons
     smurf_status status = smurf_forecast_room(f, window, err);
     if (status) return status;
     if (!take_window(f, at + c, window)) return damaged(err);
+    if (f->past.pool) {
+        smurf_pool_state_clear(&f->past, f->origin);
+        size_t past = smurf_pool_state_unpack(&f->past, at + taken, n - taken);
+        if (past == 0 || (f->past.past.events && f->past.past.last != head->last)) return damaged(err);
+        taken += past;
+    }
     memcpy(f->c, at, c);
     f->events = (size_t)head->events;
     f->before = (size_t)head->before;

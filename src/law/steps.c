@@ -94,6 +94,11 @@ static double mean(const void *self)
 static const struct dist_class steps_class = {
     .name = "steps", .cdf = cdf, .density = density, .quantile = quantile, .knots = knots, .mean = mean};
 
+struct dist smurf_steps_dist(const struct steps *steps)
+{
+    return (struct dist){&steps_class, steps};
+}
+
 /* ---- Making ------------------------------------------------------------------------------------------ */
 
 static void add(struct steps *s, double x, double f)
@@ -136,5 +141,5 @@ struct dist smurf_steps(struct steps *out, const double *sorted, size_t n, doubl
     }
     if (out->n == 1) add(out, nextafter(out->x[0], INFINITY), 1);
     out->f[out->n - 1] = 1;
-    return (struct dist){&steps_class, out};
+    return smurf_steps_dist(out);
 }

@@ -69,6 +69,9 @@ struct steps {
 /* A histogram of n sorted gaps, at least one. tick: of their clock; 0: none. */
 struct dist smurf_steps(struct steps *out, const double *sorted, size_t n, double tick);
 
+/* The same, once it is made. */
+struct dist smurf_steps_dist(const struct steps *steps);
+
 /* ---- recalibrate.c: a map of levels ------------------------------------------------------------- */
 
 enum { RECALIBRATION_KNOTS = 33 };

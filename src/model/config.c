@@ -77,6 +77,7 @@ static const struct setting table[] = {
     {"seed", SETTING_SEED, AT(seed), 0, 0, NULL, "random seed"},
     {"threads", SETTING_THREADS, AT(threads), 0, 1e6, NULL, "threads to use; 0: all cores. Does not affect results"},
     {"tail", SETTING_CHOICE, AT(tail), 0, 0, "off on", "bound by dev gaps what laws claim beyond the longest train gap: on or off"},
+    {"pool", SETTING_CHOICE, AT(pool), 0, 0, "off on", "mix laws with the best naive law in the share that calibration gaps ask for: on or off"},
 };
 /* clang-format on */
 enum { SETTINGS = sizeof table / sizeof *table };

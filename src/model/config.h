@@ -49,6 +49,7 @@ struct smurf_settings {
     size_t patience; /* stop after this many epochs without a better dev loss; 0: never */
     uint64_t seed;
     int threads; /* 0: all cores. Does not affect results. */
+    int pool;    /* 1: laws are pooled with naive ones where dev gains by it */
     int tail;    /* 1: dev bounds what laws claim beyond the longest train gap */
 };
 

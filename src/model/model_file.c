@@ -296,6 +296,9 @@ static smurf_status read_json(smurf_model *m, const json_t *json, const char *fi
     status = smurf_model_notes_from_json(&m->notes, json, &wrong, err);
     if (!status && wrong) status = broken(file, wrong, err);
     bool right = true;
+    const json_t *pool = json_object_get(json, "pool");
+    if (!status && pool) status = smurf_model_pool_from_json(&m->notes.pool, pool, m->types, file, &right, err);
+    if (!status && !right) status = broken(file, "pool", err);
     if (!status) status = smurf_model_reading_from_json(m, json_object_get(json, "reading"), &right, err);
     if (!status && !right) status = broken(file, "reading", err);
     return status ? status : names_from_json(m, json_object_get(json, "type_names"), file, err);
@@ -350,9 +353,10 @@ smurf_status smurf_model_copy(smurf_model **out, const smurf_model *from, smurf_
     m->notes.history = copy_array(from->notes.history, from->notes.epochs, sizeof *m->notes.history);
     m->notes.conformal = copy_array(from->notes.conformal, from->notes.calibration.conformal, sizeof(double));
     m->notes.split = from->notes.split ? strdup(from->notes.split) : NULL;
+    bool pooled = !smurf_pool_copy(&m->notes.pool, from->notes.pool, NULL);
     bool read = !smurf_reading_copy(&m->reading, &from->reading, &m->text, NULL);
-    if (copy_names(m, from) && read && m->unit && (m->slab || !from->slab) && m->notes.history && m->notes.conformal &&
-        (m->notes.split || !from->notes.split))
+    if (copy_names(m, from) && read && pooled && m->unit && (m->slab || !from->slab) && m->notes.history &&
+        m->notes.conformal && (m->notes.split || !from->notes.split))
         return SMURF_OK;
     smurf_model_free(m);
     *out = NULL;

@@ -8,6 +8,7 @@
 #include "law/wrap.h"
 #include "model/config.h"
 #include "model/model.h"
+#include "naive/pool.h"
 
 #include <jansson.h>
 
@@ -25,6 +26,7 @@ struct model_notes {
     struct recalibration map;      /* the identity unless calibration.recalibrated */
     struct tail tail;              /* what a law may claim beyond the longest train gap; from 0: no bound */
     double *conformal;             /* (calibration.conformal) sorted levels, one per sequence */
+    struct pool *pool;             /* naive laws that the model's are pooled with; NULL: none */
     char *split;                   /* how the program split its data; NULL: not known */
 };
 
@@ -88,6 +90,13 @@ smurf_status smurf_model_fetch(const struct model *model, const struct tensor_fi
 bool smurf_model_notes_to_json(const struct model_notes *notes, json_t *object);
 smurf_status smurf_model_notes_from_json(struct model_notes *notes, const json_t *object, const char **wrong,
                                          smurf_error *err);
+/* The pool as JSON (NULL: out of memory); and back: *right is false if it is invalid. */
+json_t *smurf_model_pool_to_json(const struct pool *pool);
+smurf_status smurf_model_pool_from_json(struct pool **out, const json_t *json, uint32_t types, const char *file,
+                                        bool *right, smurf_error *err);
+/* Numbers as JSON (NULL: out of memory); and n non-decreasing ones from 0 to most, if the array is that. */
+json_t *smurf_json_numbers(const double *x, size_t n);
+bool smurf_json_rising(const json_t *array, double *out, size_t n, double most);
 void smurf_model_notes_release(struct model_notes *notes);
 /* Sets cs_floor and misses from the rest. */
 void smurf_calibration_judge(smurf_calibration *calibration);

@@ -25,6 +25,7 @@ void smurf_model_notes_release(struct model_notes *n)
     free(n->history);
     free(n->conformal);
     free(n->split);
+    smurf_pool_free(n->pool);
     *n = (struct model_notes){0};
 }
 
@@ -158,6 +159,11 @@ static json_t *numbers(const double *x, size_t n)
     return column(x, n, sizeof *x);
 }
 
+json_t *smurf_json_numbers(const double *x, size_t n)
+{
+    return numbers(x, n);
+}
+
 /* One array per quantity: shorter than one object per epoch. No times, so that the same run gives the same file. */
 static json_t *history_to_json(const struct model_notes *n)
 {
@@ -185,6 +191,7 @@ bool smurf_model_notes_to_json(const struct model_notes *n, json_t *object)
         done &= json_object_set_new(object, "tail",
                                     json_pack("{s:f, s:f, s:f}", "from", n->tail.from, "share", n->tail.share, "mean",
                                               n->tail.mean)) == 0;
+    if (n->pool) done &= json_object_set_new(object, "pool", smurf_model_pool_to_json(n->pool)) == 0;
     if (n->split) done &= json_object_set_new(object, "split", json_string(n->split)) == 0;
     if (n->epochs) done &= json_object_set_new(object, "history", history_to_json(n)) == 0;
     if (n->calibration.gaps) done &= json_object_set_new(object, "calibration", calibration_to_json(n)) == 0;
@@ -229,6 +236,11 @@ static bool rising(const json_t *array, double *out, size_t n, double most)
         if (!(out[i] >= (i ? out[i - 1] : 0) && out[i] <= most)) return false;
     }
     return true;
+}
+
+bool smurf_json_rising(const json_t *array, double *out, size_t n, double most)
+{
+    return rising(array, out, n, most);
 }
 
 /* Allocates room for the epochs or levels of an array, and limits its length. */

@@ -80,6 +80,13 @@ static struct gap_ring *ring_of(struct past *past, int hour)
     return past->hour[hour];
 }
 
+bool smurf_past_reserve(struct past *past)
+{
+    bool ok = true;
+    for (int h = 0; h < (past->dated ? PAST_HOURS : 0); h++) ok = ring_of(past, h) && ok;
+    return ok;
+}
+
 bool smurf_past_push(struct past *past, double time)
 {
     if (past->events++) {
@@ -149,6 +156,15 @@ size_t smurf_past_same_hour(const struct past *past, const double *wide, size_t 
     double last[PAST_LAW];
     size_t lasts = complete(&past->all, wide, n, last);
     return complete(past->dated && past->events ? past->hour[past->now] : NULL, last, lasts, out);
+}
+
+double smurf_past_mean(const struct past *past, size_t most)
+{
+    const struct gap_ring *r = &past->all;
+    size_t n = r->n < most ? r->n : most;
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += r->arrival[(r->next + PAST_GAPS - n + i) % PAST_GAPS];
+    return n ? sum / (double)n : NAN;
 }
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */

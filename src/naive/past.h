@@ -40,6 +40,8 @@ struct past {
 
 void smurf_past_init(struct past *past, bool dated, const struct time_zone *zone);
 void smurf_past_release(struct past *past);
+/* Makes room for the gaps of every hour, so that the next events cannot fail. False: out of memory. */
+bool smurf_past_reserve(struct past *past);
 void smurf_past_clear(struct past *past, int64_t origin);
 /* The next event. False: out of memory. */
 bool smurf_past_push(struct past *past, double time);
@@ -49,6 +51,9 @@ bool smurf_past_copy(struct past *to, const struct past *from);
    train, n from 1 to PAST_LAW. */
 size_t smurf_past_last(const struct past *past, const double *wide, size_t n, double *out);
 size_t smurf_past_same_hour(const struct past *past, const double *wide, size_t n, double *out);
+
+/* The mean of the last `most` gaps, or of as many as there are; NaN: none. */
+double smurf_past_mean(const struct past *past, size_t most);
 
 /* As bytes: returns their number, and writes them unless out is NULL. */
 size_t smurf_past_pack(const struct past *past, void *out);

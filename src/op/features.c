@@ -7,21 +7,21 @@
 #include <pthread.h>
 #include <stdio.h>
 
-static char features[64];
+static char features[96];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void list_features(void)
 {
     const char *kernels;
     gemm_level(0, &kernels);
-    snprintf(features, sizeof features, "%s%s%s%s", kernels, SMURF_HAVE_ZLIB ? " zlib" : "",
+    snprintf(features, sizeof features, "%s%s%s%s%s%s", kernels, SMURF_HAVE_ZLIB ? " zlib" : "",
              SMURF_HAVE_CAIRO ? " cairo" : "",
 #ifdef _OPENMP
-             " openmp"
+             " openmp",
 #else
-             ""
+             "",
 #endif
-    );
+             SMURF_HAVE_SQLITE ? " sqlite" : "", SMURF_HAVE_POSTGRESQL ? " postgresql" : "");
 }
 
 const char *smurf_features(void)

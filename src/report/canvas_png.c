@@ -6,14 +6,13 @@
  */
 #include "report/canvas.h"
 
-#include "base/error.h"
+#include "base/library.h"
 
 #include "config.h"
 
 #if SMURF_HAVE_CAIRO
 
 #include <cairo.h>
-#include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,17 +53,13 @@ struct functions {
     FUNCTIONS(MEMBER)
 };
 #define ENTRY(name) {offsetof(struct functions, name), "cairo_" #name},
-static const struct {
-    size_t at;
-    const char *name;
-} entry[] = {FUNCTIONS(ENTRY)};
+static const struct library_entry entry[] = {FUNCTIONS(ENTRY)};
 
 enum { PIXELS = 2 }; /* per unit */
 
 struct png {
     struct canvas canvas;
     struct functions call;
-    void *library;
     cairo_surface_t *surface;
     cairo_t *cairo;
 };
@@ -155,24 +150,10 @@ bool smurf_png_available(void)
     return true;
 }
 
-/* cairo is never unloaded: it and fontconfig keep caches that outlive an image. */
-static smurf_status load(struct png *png, smurf_error *err)
-{
-    png->library = dlopen("libcairo.so.2", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    bool found = png->library != NULL;
-    for (size_t i = 0; i < sizeof entry / sizeof *entry && found; i++) {
-        void *function = dlsym(png->library, entry[i].name);
-        memcpy((char *)&png->call + entry[i].at, &function, sizeof function);
-        found = function != NULL;
-    }
-    if (found) return SMURF_OK;
-    return smurf_fail(err, SMURF_ERROR_UNSUPPORTED,
-                      "PNG figures need libcairo2: install it, or leave out --figures (%s)", dlerror());
-}
-
 static smurf_status open_picture(struct png *png, double width, double height, smurf_error *err)
 {
-    smurf_status status = load(png, err);
+    smurf_status status = smurf_library_load(&png->call, "libcairo.so.2", entry, sizeof entry / sizeof *entry,
+                                             "PNG figures need libcairo2: install it, or leave out --figures", err);
     if (status) return status;
     png->surface =
         png->call.image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(PIXELS * width), (int)ceil(PIXELS * height));
@@ -222,7 +203,6 @@ void smurf_png_free(struct png *png)
     if (!png) return;
     if (png->cairo) png->call.destroy(png->cairo);
     if (png->surface) png->call.surface_destroy(png->surface);
-    if (png->library) dlclose(png->library);
     free(png);
 }
 

@@ -162,6 +162,7 @@ static void write_top(struct sink *sink, const struct evaluation *evaluation, co
     smurf_sink_text(sink, "<header>\n<h1>How good are the forecasts?</h1>\n");
     write_about(sink, "Data: ", evaluation->data_about);
     write_about(sink, "Model: ", evaluation->model_about);
+    write_about(sink, "Pooled: ", evaluation->pool_about);
     write_verdict(sink, evaluation, claim);
     write_tiles(sink, evaluation, claim);
     smurf_sink_text(sink, "</header>\n");

@@ -3,12 +3,15 @@
  *
  * Two thirds of dev are for calibration and must not have selected anything; the rest selects the best epoch and the
  * noise. Sequences are dealt at random. One sequence is cut in time: the earlier third selects and the later two
- * thirds, which are nearest to use, calibrate.
+ * thirds, which are nearest to use, calibrate. Where dev is too small to be divided, nothing is recalibrated, but all
+ * of dev may ask for a pool with a naive law: having selected the epoch, it favours the model, if anything.
  */
 #include "train/trainer.h"
 
 #include "base/sized.h"
+#include "base/threads.h"
 #include "data/data.h"
+#include "forecast/pool_fit.h"
 #include "model/config.h"
 
 #include <stdlib.h>
@@ -139,18 +142,27 @@ static smurf_status run_epochs(struct fit *f, smurf_error *err)
     return status;
 }
 
+static smurf_status pool(const struct fit *f, smurf_model *model, smurf_error *err)
+{
+    struct progress progress = {f->c.progress, f->c.progress_context, {.what = "calibrating", .unit = "gaps"}};
+    struct stop stop;
+    smurf_stop_init(&stop, &progress);
+    return smurf_model_pool_fit(model, f->dev, f->train, smurf_threads(f->settings.threads, SIZE_MAX), &stop, err);
+}
+
 static smurf_status finish(const struct fit *f, smurf_model **out, smurf_error *err)
 {
     smurf_model *model;
     smurf_status status = smurf_trainer_model(f->trainer, &model, err);
     if (status) return status;
     /* Whether to recalibrate was decided when data was set aside for it. */
-    if (f->calibrating) {
+    bool pools = !f->calibrating && f->dev && f->c.recalibrate && model->config.pool;
+    if (pools) status = pool(f, model, err);
+    if (f->calibrating)
         status = smurf_model_calibrate(model, f->calibrating, f->train, 1, f->settings.seed, f->settings.threads,
                                        f->c.progress, f->c.progress_context, err);
-        if (!status && f->c.model_path && smurf_ranks()->rank == 0)
-            status = smurf_model_save(model, f->c.model_path, err);
-    }
+    if (!status && (f->calibrating || pools) && f->c.model_path && smurf_ranks()->rank == 0)
+        status = smurf_model_save(model, f->c.model_path, err);
     if (status)
         smurf_model_free(model);
     else

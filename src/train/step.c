@@ -453,12 +453,14 @@ struct loss smurf_train_step_dev(struct train_step *s, const struct op_run *run,
 /* The sums that are to be made of the parts, one for each own part of the joint batch. */
 static void list_sums(struct train_step *s, size_t parts)
 {
-    s->sums = 1;
     s->first[0] = 0;
-    s->first[1] = parts;
-    if (s->joint.group->count == 1) return;
+    if (s->joint.group->count == 1) {
+        s->sums = 1;
+        s->first[1] = parts;
+        return;
+    }
     const struct joint_part *part = s->joint.part + joint_first(&s->joint);
-    s->sums = joint_last(&s->joint) - joint_first(&s->joint);
+    s->sums = joint_last(&s->joint) - joint_first(&s->joint); /* 0 in a process that owns no leaf */
     for (size_t k = 0, at = 0; k < s->sums; k++) {
         while (at < parts && smurf_tree_below(s->part[at].node, part[k].node)) at++;
         s->first[k + 1] = at;

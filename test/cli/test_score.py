@@ -33,7 +33,7 @@ class Score(ModelCase):
 
     def test_sums_are_those_of_eval(self):
         for kind, args in [("words", []), ("words", ["--no-recalibrate"]), ("words", ["--part", "dev"]), ("words", ["--seed", "7"]),
-                           ("dates", []), ("ticks", []), ("words", ["--window", "5", "--history", "3"])]:
+                           ("dates", []), ("ticks", []), ("words", ["--window", "5", "--history", "3", "--quiet"])]:
             found, whole = self.score(*args, kind=kind), self.evaluate(*args, kind=kind)
             n = len(found)
             self.assertEqual(n, whole["n"])

@@ -1,0 +1,327 @@
+/* watch.c - smurf watch: alarms about a stream of events, as many per day as were asked for. */
+#include "commands.h"
+#include "json_out.h"
+#include "modelfile.h"
+#include "show_forecast.h"
+#include "stream.h"
+#include "terminal.h"
+#include "watched.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct watch_options {
+    struct dataset_options data;
+    const char *part, *per_day, *day, *now, *state, *format;
+    size_t sequences, history;
+    int fixed, raw;
+};
+
+struct session {
+    const struct watch_options *o;
+    const smurf_model *model;
+    enum show_format format;
+    int calendar;
+    struct watched watched;
+    struct stream stream;
+    bool any, told_unknown;
+    size_t events, alarms;
+    time_t saved;
+};
+
+/* ---- Showing ----------------------------------------------------------------------------------- */
+
+enum { KIND_WIDTH = 11 };
+
+static void header(struct session *s)
+{
+    if (!s->any && s->format == SHOW_CSV) puts("at,alarm,sequence,type,p,gap,expected,evidence");
+    if (!s->any && s->format == SHOW_TABLE)
+        printf("%-*s %-*s %-*s evidence\n", DATE_WIDTH, "at", KIND_WIDTH, "alarm", SHOW_NAME_WIDTH, "sequence");
+    s->any = true;
+}
+
+static void show_jsonl(const struct session *s, const struct alarm *a, const char *type)
+{
+    fputs("{\"alarm\":", stdout);
+    put_string(stdout, smurf_alarm_name(a->kind));
+    json_moment(stdout, "at", a->at, s->calendar);
+    if (a->sequence) {
+        fputs(",\"sequence\":", stdout);
+        put_string(stdout, a->sequence);
+    }
+    if (type) {
+        fputs(",\"type\":", stdout);
+        put_string(stdout, type);
+    }
+    json_number(stdout, "p", a->p);
+    if (!isnan(a->gap)) json_number(stdout, a->kind == SMURF_ALARM_OVERDUE ? "silence" : "gap", a->gap);
+    fputs(",\"evidence\":", stdout);
+    put_string(stdout, a->words);
+    puts("}");
+}
+
+static void show_csv(const struct session *s, const struct alarm *a, const char *type)
+{
+    char at[MOMENT_TEXT];
+    printf("%s,%s,", moment_text(at, a->at, s->calendar), smurf_alarm_name(a->kind));
+    put_csv_text(stdout, a->sequence ? a->sequence : "");
+    putchar(',');
+    put_csv_text(stdout, type ? type : "");
+    csv_number(stdout, a->p);
+    csv_number(stdout, a->gap);
+    csv_number(stdout, a->expected);
+    putchar(',');
+    put_csv_text(stdout, a->words);
+    putchar('\n');
+}
+
+static void show(void *context, const struct alarm *a)
+{
+    struct session *s = context;
+    char text[MOMENT_TEXT], name[24];
+    const char *type = a->type < 0 ? NULL : type_text(name, s->model, a->type);
+    s->alarms++;
+    header(s);
+    if (s->format == SHOW_JSONL) show_jsonl(s, a, type);
+    if (s->format == SHOW_CSV) show_csv(s, a, type);
+    if (s->format != SHOW_TABLE) return;
+    printf("%-*s %-*s ", DATE_WIDTH, s->calendar ? date_text(text, a->at, true) : moment_text(text, a->at, 0),
+           KIND_WIDTH, smurf_alarm_name(a->kind));
+    put_name(stdout, a->sequence ? a->sequence : "(all)", SHOW_NAME_WIDTH);
+    printf(" %s\n", a->words);
+}
+
+/* ---- State ------------------------------------------------------------------------------------- */
+
+enum { SAVE_SECONDS = 60 };
+
+static int save(struct session *s)
+{
+    smurf_error err;
+    s->saved = time(NULL);
+    return s->o->state && watched_save(&s->watched, s->o->state, &err) ? report_error(&err) : 0;
+}
+
+static int save_if_old(struct session *s)
+{
+    return s->o->state && time(NULL) - s->saved >= SAVE_SECONDS ? save(s) : 0;
+}
+
+static int load(struct session *s)
+{
+    smurf_error err;
+    if (!s->o->state || access(s->o->state, F_OK) != 0) return 0;
+    return watched_load(&s->watched, s->o->state, &err) ? report_error(&err) : 0;
+}
+
+/* ---- Events ------------------------------------------------------------------------------------ */
+
+static int late(struct session *s, const char *sequence, const smurf_error *err)
+{
+    char message[sizeof err->message];
+    snprintf(message, sizeof message, "sequence '%.200s': %.700s", sequence, err->message);
+    return stream_leave_out(&s->stream, message);
+}
+
+static int take_event(struct session *s, const char *name, const smurf_sequence *seq, size_t i)
+{
+    smurf_error err;
+    smurf_status status = watched_event(&s->watched, name, seq->origin, seq->time[i], seq->type[i], &err);
+    if (status == SMURF_ERROR_ARGUMENT) return late(s, name, &err);
+    if (status) return report_sequence(name, &err);
+    s->events++;
+    return terminal_stopped() ? report_failure("stopped while watching%s", s->o->state ? "; the state is saved" : "")
+                              : 0;
+}
+
+/* One event of a data set, in the order of time. */
+struct place {
+    double at; /* from the first origin */
+    size_t sequence, event;
+};
+
+static int by_time(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+    if (a->at != b->at) return a->at < b->at ? -1 : 1;
+    if (a->sequence != b->sequence) return a->sequence < b->sequence ? -1 : 1;
+    return a->event < b->event ? -1 : a->event > b->event;
+}
+
+/* All events of a data set, those of all sequences in the order of time. */
+static int take_data(struct session *s, const smurf_data *data)
+{
+    size_t n = 0, sequences = smurf_data_sequences(data);
+    struct place *place = malloc((smurf_data_events(data) + 1) * sizeof *place);
+    int status = 0;
+    char text[24];
+    if (!place) out_of_memory();
+    for (size_t q = 0; q < sequences; q++) {
+        const smurf_sequence *seq = smurf_data_sequence(data, q);
+        double shift = (double)(seq->origin - smurf_data_sequence(data, 0)->origin);
+        for (size_t i = 0; i < seq->length; i++) place[n++] = (struct place){shift + seq->time[i], q, i};
+    }
+    qsort(place, n, sizeof *place, by_time);
+    for (size_t i = 0; i < n && !status; i++) {
+        const smurf_sequence *seq = smurf_data_sequence(data, place[i].sequence);
+        status = take_event(s, sequence_text(text, seq, place[i].sequence), seq, place[i].event);
+    }
+    free(place);
+    return status ? status : finish_output();
+}
+
+static int take_piece(void *context, smurf_data *piece, int table)
+{
+    struct session *s = context;
+    smurf_data *data;
+    smurf_error err;
+    (void)table;
+    if (smurf_model_match(s->model, piece, &data, &err)) return report_error(&err);
+    if (!s->told_unknown) s->told_unknown = modelfile_unknown(piece, data);
+    int status = take_data(s, data);
+    smurf_data_free(data);
+    return status ? status : save_if_old(s);
+}
+
+/* ---- Running ----------------------------------------------------------------------------------- */
+
+/* The present, or the moment that was given: what is silent until then. */
+static int pass_until_now(struct session *s)
+{
+    if (!s->o->now) return 0;
+    smurf_moment now = parse_now(s->o->now, s->model);
+    if (s->watched.begun && smurf_moment_gap(s->watched.now, now) < 0)
+        return report_failure("there is an event after --now %s: cut the data there, or omit --now", s->o->now);
+    watched_pass(&s->watched, now);
+    return 0;
+}
+
+static void tell(const struct session *s)
+{
+    if (smurf_alarms_level(s->watched.alarms, SMURF_ALARM_OVERDUE) > 0)
+        report_done("%zu events of %zu sequences: %zu alarms", s->events, s->watched.kept.count, s->alarms);
+    else
+        report_done(
+            "%zu events of %zu sequences: no alarms yet; a day, 100 gaps and the usual length of a gap have to pass "
+            "first",
+            s->events, s->watched.kept.count);
+}
+
+static int watch(struct session *s, char **argv, struct dataset_options *data)
+{
+    smurf_split split = {0};
+    smurf_data *own;
+    int status = load(s);
+    s->saved = time(NULL);
+    if (!status && strcmp(argv[1], "-") == 0) {
+        status = stream_input(&s->stream, data, take_piece, s);
+    } else if (!status) {
+        status = modelfile_read(s->model, &split, &own, argv[1], data, s->o->part);
+        s->stream.strict = data->strict;
+        if (!status) status = take_data(s, own);
+    }
+    if (!status) status = pass_until_now(s);
+    if (!status || terminal_stopped()) {
+        int saved = save(s);
+        if (!status) status = saved;
+    }
+    if (!status) header(s);
+    if (!status) tell(s);
+    smurf_split_release(&split);
+    return status;
+}
+
+/* The first gaps to end are the short ones: long enough for most to end, but not for ever. */
+static double warm_up_of(const smurf_model *model, double day)
+{
+    enum { DAYS_MOST = 30 };
+    const double level = 0.95;
+    double gap = 0;
+    smurf_forecast *f;
+    if (smurf_forecast_new(&f, model, 0, NULL)) out_of_memory();
+    if (smurf_forecast_quantile(f, &level, &gap, 1, NULL)) gap = 0; /* an old model: only a day */
+    smurf_forecast_free(f);
+    return fmin(gap, DAYS_MOST * day);
+}
+
+static smurf_alarms *make_alarms(const struct watch_options *o, const smurf_model *model)
+{
+    smurf_alarms_config config;
+    smurf_alarms *alarms;
+    smurf_error err;
+    smurf_alarms_config_init(&config);
+    parse_numbers("alarms-per-day", o->per_day, 1e-6, 1e6, &config.per_day, 1);
+    if (o->day)
+        config.day = parse_duration("day", o->day, model);
+    else if (smurf_duration_parse(&config.day, "1d", model_unit(model), &err))
+        usage_error(
+            "the unit of the model's times is not known: give the length of a day in it, --day 1440 for minutes");
+    if (!(config.day > 0)) usage_error("--day takes a time above 0");
+    config.warm_up = warm_up_of(model, config.day);
+    config.typed = smurf_model_types(model) > 1;
+    config.adapt = !o->fixed;
+    if (smurf_alarms_new(&alarms, &config, &err)) exit(report_error(&err));
+    return alarms;
+}
+
+int command_watch(int argc, char **argv)
+{
+    struct watch_options o = {.data = {.history = NOT_GIVEN}, .per_day = "1", .format = "table", .sequences = 10000};
+    /* clang-format off */
+    const struct option options[] = {
+        {0, "alarms-per-day", OPTION_TEXT, &o.per_day, "N", "alarms that a healthy stream raises in a day, of all kinds and sequences together (default: 1)"},
+        {0, "state", OPTION_OUTPUT, &o.state, "FILE", "go on from the state in FILE, if it is there, and keep it there"},
+        {0, "now", OPTION_TEXT, &o.now, "TIME", "no further event has occurred up to TIME; 'now': the present (default: the last event)"},
+        {0, "no-adapt", OPTION_FLAG, &o.fixed, NULL, "do not adapt to how many alarms there have been"},
+        {0, "day", OPTION_TEXT, &o.day, "TIME", "length of a day, for times whose unit is not known"},
+        {0, "sequences", OPTION_COUNT, &o.sequences, "N", "sequences to keep; the least recently active are dropped; 0: all (default: 10000)"},
+        {0, "history", OPTION_COUNT, &o.history, "N", "use only the last N events, which bounds memory (default: all)"},
+        {0, "no-recalibrate", OPTION_FLAG, &o.raw, NULL, "use the law as trained, without recalibration"},
+        {0, "format", OPTION_TEXT, &o.format, "FORMAT", "table, csv or jsonl (default: table)"},
+        {0, "part", OPTION_TEXT, &o.part, "NAME", "of a directory: train, dev or test (default: test)"},
+        DATASET_READ_OPTIONS(o.data),
+        {0, NULL, OPTION_FLAG, NULL, NULL, NULL},
+    };
+    /* clang-format on */
+    const struct usage usage = {
+        .command = "watch",
+        .arguments = "MODEL DATA",
+        .summary =
+            "Raises alarms about a stream of events: overdue, early, of an odd type, a changed rate, lost calibration.",
+        .about = "DATA is a file, a directory that holds a test part, or '-' for standard input, whose events\n"
+                 "are taken as they arrive, in the order of time. A sequence is overdue when its silence is\n"
+                 "less probable than the bar; an event is early, or of an odd type, likewise. A rate alarm says\n"
+                 "that one sequence has become about twice or half as fast as forecast, a calibration alarm that\n"
+                 "the forecasts of all sequences together no longer fit. Bars are set so that a stream like the\n"
+                 "past one raises --alarms-per-day, and follow the alarms that come. There are none until a day,\n"
+                 "100 gaps and the usual length of a gap have passed. A rate alarm is not repeated for a day.",
+        .example = "  smurf simulate hawkes --sequences 60 --until 100 -o demo/\n"
+                   "  smurf train demo/ -o model.safetensors --epochs 2\n"
+                   "  smurf watch model.safetensors demo/test.jsonl --day 10",
+        .options = options,
+        .least = 2,
+        .most = 2,
+        .inputs = 2,
+    };
+    parse_options(&usage, argc, argv);
+    smurf_model *model;
+    int status = modelfile_open(&model, argv);
+    if (status) return status;
+    struct session s = {.o = &o, .model = model, .format = show_format_named(o.format)};
+    struct dataset_options data = o.data;
+    modelfile_types(model, &data);
+    s.calendar = smurf_model_is_calendar(model);
+    s.watched = (struct watched){
+        .model = model, .alarms = make_alarms(&o, model), .seed = common.seed, .raise = show, .context = &s};
+    s.watched.kept = (struct kept_set){.model = model, .history = o.history, .raw = o.raw, .most = o.sequences};
+    report_misses(model);
+    status = watch(&s, argv, &data);
+    watched_release(&s.watched);
+    smurf_model_free(model);
+    return status;
+}
