@@ -325,6 +325,19 @@ class Laws(Case):
         with self.assertRaisesRegex(smurf.ArgumentError, "before"):
             again.append("T018", "2020-01-01", "closed")
 
+    def test_surprises(self):
+        live = self.model.live()
+        live.append("ann", "2026-05-04 09:00", "opened")
+        law = live.law("ann")
+        found = live.surprise("ann", "2026-05-04 10:00", "assigned")
+        self.assertEqual(found["gap"], 3600)
+        self.assertTrue(law.cdf(3599.0) <= found["pit"] <= law.cdf(3600.5))
+        self.assertAlmostEqual(found["type_share"], law.types(after=3600.0)["assigned"], 2)
+        self.assertTrue(np.isnan(live.surprise("ann", "2026-05-04 10:00", "never heard of")["type_share"]))
+        self.assertEqual(live.forecast("ann")["events"], 1)
+        with self.assertRaisesRegex(smurf.ArgumentError, "before"):
+            live.surprise("ann", "2026-05-04 08:00")
+
     def test_law_of_a_history(self):
         times = ["2026-03-01T10:00Z", "2026-03-01T11:00Z"]
         law, live = smurf.law(self.model, times, ["opened", "assigned"]), self.model.live()

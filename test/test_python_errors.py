@@ -86,6 +86,7 @@ class Errors(Case):
             ("events is 999, but sequence", lambda: model.law(log, 0, 999)),
             ("not a moment", lambda: live.append("ann", "someday")),
             ("before", lambda: live.append("ann", "2020-01-01")),
+            ("finite", lambda: live.append("bob", float("inf"))),
             ("unknown|process", lambda: smurf.Process("nothing")),
             ("parameter mean is 'x'", lambda: smurf.Process("exponential", mean="x")),
             ("sampler", lambda: model.evaluate(log, sampler="nothing")),

@@ -56,17 +56,38 @@ class Live:
     def append(self, sequence: Any, time: Any, type: Any = 0) -> None:
         """An event of a sequence: its time (a number or a date) and type (a name or number). A type that the model does not know keeps
         only its time."""
-        if isinstance(time, (float, int)):
-            whole, part = (int(time // 1), time % 1) if abs(time) >= _FAR else (0, time)
-        else:
-            when = moment(time)
-            whole, part = when.whole, when.fraction
+        whole, part = self._when(time)
         handle, origin = self._of.get(sequence) or self._begin(sequence, whole if abs(whole) >= _FAR else 0)
+        number = self._type(type)
+        with handle as pointer:
+            try:
+                call(lib.smurf_forecast_append, pointer, (whole - origin) + part, number)
+            except BaseException:
+                if lib.smurf_forecast_events(pointer) == 0:
+                    self._of.pop(sequence, None)  # it has not begun
+                raise
+
+    def _when(self, time: Any) -> tuple[int, float]:
+        """A time as whole and fraction; small numbers are all fraction."""
+        if isinstance(time, (float, int)):
+            return (int(time // 1), time % 1) if _FAR <= abs(time) < float("inf") else (0, time)
+        when = moment(time)
+        return when.whole, when.fraction
+
+    def _type(self, type: Any) -> int:
         number = self._number.get(type)
         if number is None:
             number = int(type) if isinstance(type, (int, np.integer)) and 0 <= type < len(self._kinds) else len(self._kinds)
-        with handle as pointer:
-            call(lib.smurf_forecast_append, pointer, (whole - origin) + part, number)
+        return number
+
+    def surprise(self, sequence: Any, time: Any, type: Any = 0, seed: int = 1) -> dict[str, float]:
+        """How surprising this event would be as the next one of a sequence, which it is not appended to: a dict with the gap, its level
+        `pit` in the law, `type_level`, the probability of types that are less probable, and `type_share`, that of its type."""
+        whole, part = self._when(time)
+        out = ffi.new("smurf_surprise *")
+        with self._handle(sequence) as pointer:
+            call(lib.smurf_forecast_surprise, pointer, (whole - self._of[sequence][1]) + part, self._type(type), seed, out)
+        return {name: getattr(out, name) for name in ("gap", "pit", "type_level", "type_share")}
 
     def _question(self, asked: dict[str, Any]) -> Question:
         """Questions are often the same, and take longer to make than to answer."""
