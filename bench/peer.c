@@ -36,7 +36,7 @@ struct peer_case {
 };
 static const struct peer_case cases[] = {
     {"stackoverflow",
-     {22, 64, 4, 16, 4, 256, ACTIVATION_RELU, false, false},
+     {22, 64, 4, 16, 4, 256, ACTIVATION_RELU, false, false, false},
      {.objective = {.points = 100, .sigma = {0.1}, .sigmas = 1}, .alpha = 5},
      4,
      32,
@@ -44,7 +44,7 @@ static const struct peer_case cases[] = {
       71, 130, 46, 53, 68,  78, 56, 57, 43, 221, 42, 85, 89,  104, 63, 48},
      0.05},
     {"financial",
-     {2, 128, 6, 64, 6, 2048, ACTIVATION_RELU, false, false},
+     {2, 128, 6, 64, 6, 2048, ACTIVATION_RELU, false, false, false},
      {.objective = {.points = 100, .sigma = {0.05}, .sigmas = 1}, .alpha = 5, .smoothing = 0.1},
      1,
      1,

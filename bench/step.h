@@ -100,7 +100,7 @@ static inline void step_open(struct step *s, const smurf_settings *c, size_t typ
                                         .gap_feature = c->gap_feature != 0};
     struct loss_config loss;
     *s = (struct step){.batch = random_batch(types, sequences, length), .average = c->average, .dropout = c->dropout};
-    smurf_loss_config(&loss, c, 0);
+    smurf_loss_config(&loss, c, 0, 10);
     smurf_model_init_f32(&s->model, smurf_model_class_named_f32(c->model), &shape, PARAM_INTENSITY);
     s->feed = feed_of(&s->batch, sequences);
     unsigned more = s->average > 0 ? 1u << SLAB_AVERAGE : 0;

@@ -196,7 +196,7 @@ static void list_samplers(FILE *out)
 
 int command_eval(int argc, char **argv)
 {
-    struct eval_options o = {.data = {.history = NOT_GIVEN}, .examples = 6, .step = NAN};
+    struct eval_options o = {.data = {.history = NOT_GIVEN, .observe = 1}, .examples = 6, .step = NAN};
     /* clang-format off */
     const struct option options[] = {
         {0, "json", OPTION_FLAG, &o.json, NULL, "print one JSON object instead of text"},
@@ -232,7 +232,8 @@ int command_eval(int argc, char **argv)
 
 int command_report(int argc, char **argv)
 {
-    struct eval_options o = {.data = {.history = NOT_GIVEN}, .examples = 6, .step = NAN, .report = "report.html"};
+    struct eval_options o = {
+        .data = {.history = NOT_GIVEN, .observe = 1}, .examples = 6, .step = NAN, .report = "report.html"};
     /* clang-format off */
     const struct option options[] = {
         {'o', "output", OPTION_OUTPUT, &o.report, "FILE", "where to write the report (default: report.html)"},

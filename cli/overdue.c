@@ -259,7 +259,8 @@ int command_overdue(int argc, char **argv)
         .summary = "Lists the sequences that have been silent for longer than expected, most improbable first.",
         .about = "A sequence is overdue if no event has occurred for longer than the quantile of --level of\n"
                  "its next gap. The probability is that of a silence at least as long, given its history.\n"
-                 "A model does not know that a sequence has ended: what has ended is overdue.",
+                 "A sequence that has probably ended is not overdue, if the model knows that sequences end (setting\n"
+                 "ending of smurf train); otherwise it is.",
         .example = "  smurf simulate hawkes --sequences 60 -o demo/\n"
                    "  smurf train demo/ -o model.safetensors --epochs 2\n"
                    "  smurf overdue model.safetensors demo/ --now 200 --top 5",

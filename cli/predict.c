@@ -8,6 +8,7 @@
 #include "duration.h"
 #include "kept.h"
 #include "modelfile.h"
+#include "settings.h"
 #include "show_forecast.h"
 #include "show_summary.h"
 #include "stream.h"
@@ -283,6 +284,7 @@ static void set_question(struct session *s)
     set_now(q, o);
     q->unit = model_unit(s->model);
     q->calendar = smurf_model_is_calendar(s->model);
+    q->ending = settings_is_on(smurf_model_settings(s->model), "ending");
     if (ask->conformal && smurf_model_calibration(s->model)->conformal == 0)
         report_warning("the model was not calibrated: conformal intervals are infinite (train it with "
                        "--recalibrate on)");
@@ -353,7 +355,9 @@ int command_predict(int argc, char **argv)
                  "event or from --now. A sequence without events gets the law of all gaps in training. Intervals\n"
                  "are calibrated. --conformal intervals are guaranteed for a random event of a new sequence, on\n"
                  "average over calibration sets; they are infinite if calibration had too few sequences for the\n"
-                 "level. A warning is shown if calibration failed.",
+                 "level. A warning is shown if calibration failed. If the model knows that sequences end, 'never 58%'\n"
+                 "is the probability that no further event comes, and 'never' an end of an interval beyond it; types\n"
+                 "and the mean are given that one comes.",
         .example = "  smurf simulate hawkes --sequences 60 -o demo/\n"
                    "  smurf train demo/ -o model.safetensors --epochs 2\n"
                    "  smurf predict model.safetensors demo/ --within 1,5",

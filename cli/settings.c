@@ -38,6 +38,12 @@ double settings_number(const smurf_settings *settings, const char *name)
     return *end ? NAN : value;
 }
 
+bool settings_is_on(const smurf_settings *settings, const char *name)
+{
+    char text[8];
+    return !smurf_settings_get(settings, name, text, sizeof text, NULL) && strcmp(text, "on") == 0;
+}
+
 uint64_t settings_seed(const smurf_settings *settings)
 {
     char text[32] = "";

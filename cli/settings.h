@@ -12,6 +12,8 @@
 smurf_settings *settings_new(const char *preset, const smurf_data *train, uint64_t seed, int threads);
 /* A numeric setting; NaN for other kinds. */
 double settings_number(const smurf_settings *settings, const char *name);
+/* Whether a setting is "on". */
+bool settings_is_on(const smurf_settings *settings, const char *name);
 uint64_t settings_seed(const smurf_settings *settings);
 void settings_set_threads(smurf_settings *settings, int threads);
 /* Whether every command has an option for the setting: --seed and --threads. */

@@ -55,7 +55,7 @@ const char *sequence_text(char out[24], const smurf_sequence *sequence, size_t n
 /* ---- Table ----------------------------------------------------------------------------------- */
 
 /* Columns: of numbers, and of durations with their unit. */
-enum { NUMBER_WIDTH = 10, DURATION_WIDTH = 8, WITHIN_WIDTH = 9, TARGET_MOST = 24 };
+enum { NUMBER_WIDTH = 10, DURATION_WIDTH = 8, WITHIN_WIDTH = 9, NEVER_WIDTH = 10, TARGET_MOST = 24 };
 
 static int gap_width(const struct question *q)
 {
@@ -76,17 +76,49 @@ static void put_gap(FILE *out, const struct question *q, double x, int width)
 }
 
 /* "1.2..3.4 h", "45 min..3.4 h". */
+static void put_range(FILE *out, const struct question *q, const smurf_interval *x)
+{
+    char low[SMURF_DURATION_TEXT], high[SMURF_DURATION_TEXT], text[2 * SMURF_DURATION_TEXT + 4];
+    gap_text(low, x->low, q->unit);
+    gap_text(high, x->high, q->unit);
+    char *first = strchr(low, ' '), *second = strchr(high, ' ');
+    if (first && second && strcmp(first, second) == 0) *first = '\0';
+    snprintf(text, sizeof text, "%s..%s", low, high);
+    put_right(out, text, 2 * gap_width(q));
+}
+
 static void put_ranges(FILE *out, const struct question *q, const smurf_interval *x)
 {
+    for (size_t i = 0; i < q->ask.levels; i++) put_range(out, q, &x[i]);
+}
+
+/* Intervals of the law, which may lie beyond what comes at all: "45 min..never", "never". */
+static void put_law_ranges(FILE *out, const struct question *q, const smurf_interval *x)
+{
     for (size_t i = 0; i < q->ask.levels; i++) {
-        char low[SMURF_DURATION_TEXT], high[SMURF_DURATION_TEXT], text[2 * SMURF_DURATION_TEXT + 4];
-        gap_text(low, x[i].low, q->unit);
-        gap_text(high, x[i].high, q->unit);
-        char *first = strchr(low, ' '), *second = strchr(high, ' ');
-        if (first && second && strcmp(first, second) == 0) *first = '\0';
-        snprintf(text, sizeof text, "%s..%s", low, high);
+        char low[SMURF_DURATION_TEXT], text[SMURF_DURATION_TEXT + 16];
+        if (!q->ending || !isinf(x[i].high)) {
+            put_range(out, q, &x[i]);
+            continue;
+        }
+        snprintf(text, sizeof text, isinf(x[i].low) ? "never" : "%s..never", gap_text(low, x[i].low, q->unit));
         put_right(out, text, 2 * gap_width(q));
     }
+}
+
+static void put_law_median(FILE *out, const struct question *q, double median)
+{
+    if (q->ending && isinf(median))
+        put_right(out, "never", gap_width(q));
+    else
+        put_gap(out, q, median, gap_width(q));
+}
+
+static void put_never(FILE *out, double p)
+{
+    char text[32] = "-";
+    if (!isnan(p)) snprintf(text, sizeof text, "never %.0f%%", 100 * p);
+    put_right(out, text, NEVER_WIDTH);
 }
 
 static void put_range_titles(FILE *out, const struct question *q, const char *kind)
@@ -163,6 +195,7 @@ static void table_header(FILE *out, const struct question *q)
     put_range_titles(out, q, "");
     if (q->ask.conformal) put_range_titles(out, q, " conformal");
     put_within_titles(out, q);
+    if (q->ending) put_right(out, "no more", NEVER_WIDTH);
     if (q->ask.next >= 0) {
         int width = target_title(text, q);
         put_right(out, text, width);
@@ -180,12 +213,12 @@ static void put_median(FILE *out, const struct question *q, const smurf_answer *
     smurf_moment median = {0, 0};
     if (!q->calendar) {
         fprintf(out, " %6zu", a->events);
-        put_gap(out, q, a->median, gap_width(q));
+        put_law_median(out, q, a->median);
         return;
     }
     bool there = a->events && moment_of(&median, a->from, a->median, q->calendar);
     fprintf(out, " %-*s", DATE_WIDTH, a->events ? date_text(text, a->last, a->last.whole % 60 != 0) : "-");
-    put_gap(out, q, a->median, gap_width(q));
+    put_law_median(out, q, a->median);
     fprintf(out, " %-*s", DATE_WIDTH, there ? date_text(text, median, a->median < soon) : "-");
 }
 
@@ -194,9 +227,10 @@ static void table_row(FILE *out, const struct question *q, const char *sequence,
     char text[128];
     put_name(out, sequence, q->name_width);
     put_median(out, q, a);
-    put_ranges(out, q, a->interval);
+    put_law_ranges(out, q, a->interval);
     if (q->ask.conformal) put_ranges(out, q, a->conformal);
     put_within(out, q, a->within);
+    if (q->ending) put_never(out, a->never);
     if (q->ask.next >= 0) {
         put_gap(out, q, a->next_median, target_title(text, q));
         put_ranges(out, q, a->next_interval);
@@ -259,6 +293,7 @@ static void csv_within_names(FILE *out, const struct question *q, const char *be
 static void csv_header(FILE *out, const struct question *q)
 {
     fputs("sequence,events,last,from,median_time,median,mean", out);
+    if (q->ending) fputs(",never", out);
     csv_level_names(out, q, "");
     if (q->ask.conformal) csv_level_names(out, q, "conformal_");
     csv_within_names(out, q, "");
@@ -300,6 +335,7 @@ static void csv_row(FILE *out, const struct question *q, const char *sequence, c
     csv_at(out, q, a, a->median);
     csv_number(out, a->median);
     csv_number(out, a->mean);
+    if (q->ending) csv_number(out, a->never);
     csv_intervals(out, q, a, a->interval);
     if (q->ask.conformal) csv_intervals(out, q, a, a->conformal);
     for (size_t i = 0; i < q->ask.horizons; i++) csv_number(out, a->within[i]);
@@ -398,6 +434,7 @@ static void json_line(FILE *out, const struct question *q, const char *sequence,
     }
     json_number(out, "median", a->median);
     json_number(out, "mean", a->mean);
+    if (q->ending) json_number(out, "never", a->never);
     json_intervals(out, "intervals", q, a, a->interval);
     if (q->ask.conformal) json_intervals(out, "conformal", q, a, a->conformal);
     json_within(out, "within", q, a->within);

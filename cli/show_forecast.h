@@ -25,6 +25,7 @@ struct question {
     const char *unit;
     int calendar;
     int name_width; /* columns for names of sequences in a table */
+    bool ending;    /* the model knows that no further event may come */
 };
 
 void show_forecast_header(FILE *out, const struct question *question);

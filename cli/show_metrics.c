@@ -154,6 +154,16 @@ static void text_pool(FILE *out, const smurf_pool *p)
     fputs(", as suited held-out gaps best\n", out);
 }
 
+/* Whether anything follows: what came and what was foretold. */
+static void text_ends(FILE *out, const smurf_evaluation *e)
+{
+    const smurf_ends *ends = smurf_evaluation_ends(e);
+    if (!ends) return;
+    fprintf(out, "nothing more until the end of observation: after %zu of %zu events (%.1f%%), forecast %.1f%%; ",
+            ends->last, ends->n, 100 * ends->share, 100 * ends->forecast);
+    fprintf(out, "Brier score %.4f (always the share: %.4f)\n", ends->brier, ends->brier_constant);
+}
+
 /* All lengths in the unit that suits the CRPS, so that they can be compared. */
 static struct shown in_one_unit(const smurf_evaluation *e, const struct shown *given)
 {
@@ -180,6 +190,7 @@ void show_metrics(FILE *out, const smurf_evaluation *e, const struct shown *give
     fprintf(out, "\nnoise floor of CS: %.2f%%; ", m->cs_floor);
     text_coverage(out, smurf_evaluation_coverage(e, SMURF_ROW_MODEL), given->unit);
     text_pool(out, s->pool);
+    text_ends(out, e);
     if (!row_of(e, SMURF_ROW_RECENT)) fputs("no naive laws: they need train data (--train FILE)\n", out);
 }
 
@@ -256,6 +267,30 @@ static void json_pool(FILE *out, const smurf_pool *p)
     fputc('}', out);
 }
 
+static void json_ends(FILE *out, const smurf_evaluation *e)
+{
+    const smurf_ends *ends = smurf_evaluation_ends(e);
+    if (!ends) return;
+    fprintf(out, ",\n \"ends\": {\"n\": %zu, \"last\": %zu, \"share\": ", ends->n, ends->last);
+    put_number(out, ends->share);
+    fputs(", \"forecast\": ", out);
+    put_number(out, ends->forecast);
+    fputs(", \"brier\": ", out);
+    put_number(out, ends->brier);
+    fputs(", \"brier_constant\": ", out);
+    put_number(out, ends->brier_constant);
+    fputs(", \"groups\": [", out);
+    for (size_t k = 0, shown = 0; k < SMURF_END_GROUPS; k++) {
+        if (!ends->group[k]) continue;
+        fprintf(out, "%s{\"n\": %zu, \"forecast\": ", shown++ ? ", " : "", ends->group[k]);
+        put_number(out, ends->group_forecast[k]);
+        fputs(", \"share\": ", out);
+        put_number(out, ends->group_share[k]);
+        fputc('}', out);
+    }
+    fputs("]}", out);
+}
+
 static void json_mean_gaps(FILE *out, const smurf_evaluation *e)
 {
     double mean = smurf_evaluation_mean_gap(e);
@@ -302,6 +337,7 @@ void show_metrics_json(FILE *out, const smurf_evaluation *e, const struct shown 
     put_list(out, "coverage_on_ticks", c->upto, SMURF_LEVELS, 1);
     put_list(out, "central_on_ticks", c->central, SMURF_CENTRAL, 1);
     put_list(out, "central_pit", c->central_pit, SMURF_CENTRAL, 1);
+    json_ends(out, e);
     json_mean_gaps(out, e);
     json_intervals(out, e, s);
     fputs("}\n", out);

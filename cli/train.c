@@ -28,6 +28,7 @@ struct train_options {
     char *split; /* how the data was split, for the model; NULL: it came split */
     int resume;
     bool no_dither;                     /* --dither off */
+    int no_end;
     const char *setting[SETTINGS_MOST]; /* as given, by index of the setting; NULL: not given */
 };
 
@@ -339,6 +340,7 @@ int command_train(int argc, char **argv)
         {0, "save-every", OPTION_TEXT, &o.save_every, "TIME", "write the resume file within epochs when it is this old (default: 5min; 0: only after epochs)"},
         {0, "log", OPTION_OUTPUT, &o.log, "FILE", "write one JSON object per line, one per epoch"},
         {0, "recalibrate", OPTION_TEXT, &o.recalibrate, "auto", "on: set aside two thirds of dev for calibration; off; auto: on if dev has 1000 gaps"},
+        {0, "no-end", OPTION_FLAG, &o.no_end, NULL, "sequences go on: do not learn whether a further event comes (--ending off)"},
         DATASET_OPTIONS(data),
     };
     /* clang-format on */
@@ -377,6 +379,8 @@ int command_train(int argc, char **argv)
     if (!directory && !data.split && !data.split_at) data.split = "8:1:1";
     char windows[2][24];
     take_windows(&o, &data, windows);
+    if (o.no_end && o.setting[setting_index("ending")]) usage_error("--no-end and --ending are mutually exclusive");
+    if (o.no_end) o.setting[setting_index("ending")] = "off";
     int status = check_settings(&o);
     if (status) return status;
     seconds_of(o.save_every);

@@ -504,7 +504,9 @@ typedef struct smurf_interval {
 
 /* The answer. Times count from `from`: the last event, or now where there is silence. If the clock of the train data
    ticks, medians, intervals and probabilities are those of the gap in whole ticks, and intervals are closed: both ends
-   are inside. Owned by the library, like everything it points to. */
+   are inside. If the model knows that sequences end, probabilities `within` include that, and the median and ends of
+   intervals beyond 1 - `never` are INFINITY; mean and types are given that an event comes. Owned by the library, like
+   everything it points to. */
 typedef struct smurf_answer {
     size_t sequence;     /* in the data set (smurf_forecast_many); else 0 */
     size_t events;       /* of the history; with 0 the law is that of all gaps in training */
@@ -529,6 +531,8 @@ typedef struct smurf_answer {
     /* From the last event to `until`; NaN where that was not asked, or the history is empty. */
     double silence;  /* how long that is; negative if the last event is later */
     double survival; /* the probability of no event for that long, whatever the silence asked about */
+    double never;    /* the probability that no further event comes; NaN if the model does not say (setting `ending`)
+                        or the history is empty */
 } smurf_answer;
 
 SMURF_API smurf_status smurf_forecast_ask(smurf_forecast *forecast, const smurf_question *question, smurf_answer **out,
@@ -686,6 +690,22 @@ typedef struct smurf_coverage {
 } smurf_coverage;
 /* NULL if the row was not measured. */
 SMURF_API const smurf_coverage *smurf_evaluation_coverage(const smurf_evaluation *evaluation, smurf_row row);
+/* How well it is foretold that nothing follows an event before the end of observation, of all events of sequences whose
+   end of observation is known and later. */
+enum { SMURF_END_GROUPS = 10 };
+typedef struct smurf_ends {
+    size_t n, last;        /* events; of those, nothing followed */
+    double share;          /* last / n */
+    double forecast;       /* mean forecast of that */
+    double brier;          /* mean squared distance of forecast and outcome */
+    double brier_constant; /* that of always saying `share` */
+    /* Calibration: the events sorted by their forecast, in groups of the same size; an empty group has NaN. */
+    size_t group[SMURF_END_GROUPS];
+    double group_forecast[SMURF_END_GROUPS]; /* means */
+    double group_share[SMURF_END_GROUPS];    /* of events that nothing followed */
+} smurf_ends;
+/* NULL if no end of observation is known. */
+SMURF_API const smurf_ends *smurf_evaluation_ends(const smurf_evaluation *evaluation);
 /* Accuracy in percent of predicting the most frequent successor of the last type; NaN without train. */
 SMURF_API double smurf_evaluation_markov(const smurf_evaluation *evaluation);
 /* The same for the type that is most probable by how recently each occurred. */
@@ -880,7 +900,9 @@ SMURF_API const char *smurf_preset_name(size_t index);
 
 /* Questions about the gap from the last event to the next, in the data's unit. With an empty history the law is that of
    all train gaps. Arrays have n elements. They are about the law itself, which is continuous, where smurf_forecast_ask
-   gives times on ticks of the clock. */
+   gives times on ticks of the clock. If the model knows that sequences end (setting `ending`), no further event may
+   come: the CDF at INFINITY is the probability that one does, and quantiles and draws may be INFINITY; mean and types
+   are given that one comes. */
 SMURF_API smurf_status smurf_forecast_quantile(smurf_forecast *forecast, const double *level, double *gap, size_t n,
                                                smurf_error *err);
 SMURF_API smurf_status smurf_forecast_cdf(smurf_forecast *forecast, const double *gap, double *level, size_t n,
@@ -927,7 +949,8 @@ SMURF_API smurf_status smurf_forecast_futures(smurf_forecast *forecast, const sm
                                               smurf_futures **out, smurf_error *err);
 SMURF_API void smurf_futures_free(smurf_futures *futures);
 SMURF_API size_t smurf_futures_paths(const smurf_futures *futures);
-/* Events of one path: times since the last event of the history. Returns how many. */
+/* Events of one path: times since the last event of the history. Returns how many. A path also ends where no further
+   event comes. */
 SMURF_API size_t smurf_futures_path(const smurf_futures *futures, size_t path, const double **time,
                                     const uint32_t **type);
 

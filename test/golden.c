@@ -229,6 +229,7 @@ static struct encoder_shape shape_of(const struct golden *g)
                                   (size_t)number(c, "d_inner", 0),
                                   ACTIVATION_GELU,
                                   false,
+                                  false,
                                   false};
 }
 

@@ -114,6 +114,7 @@ static const size_t lengths[] = {5, 1, 7}, long_ones[] = {150, 1, 170};
 struct options {
     enum activation activation;
     bool gap_feature, type_at_truth, many; /* types, and events too */
+    bool ending;
     double dropout;
 };
 
@@ -126,13 +127,17 @@ static void subject_init(struct subject *s, const char *objective, enum parametr
                                   .layers = 2,
                                   .inner = 10,
                                   .activation = o->activation,
-                                  .gap_feature = o->gap_feature};
+                                  .gap_feature = o->gap_feature,
+                                  .ending = o->ending};
     *s = (struct subject){.objective = objective_named(objective),
                           .run = {.threads = 1, .seed = 5, .step = 9, .dropout = o->dropout}};
     assert_non_null(s->objective);
     model_case_init(&s->c, &shape, param, o->many ? long_ones : lengths, 3, 3);
     s->c.objective = objective;
     s->c.config.type_at_truth = o->type_at_truth;
+    s->c.config.likelihood = s->c.config.objective;
+    s->c.config.likelihood.class = &OP(objective_mle);
+    s->c.config.high = 6;
     size_t n = s->c.model.params.total;
     s->memory = model_case_workspace(smurf_loss_memory(&s->c.model, &s->c.config, s->c.n, 1), sizeof *s->memory);
     s->grad = model_case_room(n, sizeof *s->grad);
@@ -221,6 +226,89 @@ static void check_mle(const struct options *o)
     subject_release(&s);
 }
 
+/* ---- The end of a case ------------------------------------------------------------------------ */
+
+static void check_ending(const struct options *given)
+{
+    struct options o = *given;
+    o.ending = true;
+    check_mle(&o);
+    const char *const names[] = {"dsm", "sm", "wsm"};
+    for (int k = 0; k < 3; k++)
+        for (int score = 0; score < 2; score++) {
+            struct subject s;
+            subject_init(&s, names[k], score ? PARAM_SCORE : PARAM_INTENSITY, &o);
+            s.c.config.high = 0.1; /* all censored gaps are longer: S0, which is held, is constant */
+            check_subject(&s);
+            subject_release(&s);
+        }
+}
+
+/* S0 does not depend on the parameters of the end. */
+static void check_ending_alone(const struct options *given)
+{
+    struct options o = *given;
+    struct random random;
+    o.ending = true;
+    smurf_random_init(&random, 4, 4);
+    for (int score = 0; score < 2; score++) {
+        struct subject s;
+        subject_init(&s, "dsm", score ? PARAM_SCORE : PARAM_INTENSITY, &o);
+        total(&s, s.objective, s.grad);
+        for (size_t i = 0; i < s.c.model.params.count; i++)
+            if (strncmp(s.c.model.params.entry[i].name, "end.", 4) == 0)
+                check_tensor(&s, &s.c.model.params.entry[i], &random);
+        subject_release(&s);
+    }
+}
+
+/* -ln S0 of laws normalised to [low, high], by the midpoint rule. */
+static void test_compensator(void **state)
+{
+    (void)state;
+    enum { D = 3, N = 20000, POINTS = 24, ROOM = 64 };
+    const double a[D] = {0.6, -0.9, 0.3}, b[D] = {-0.4, 0.2, 1.1}, w[D] = {1.2, 0.7, -0.8}, c = 0.4, low = -1, high = 3;
+    struct ending_head head = {D, a, b, w, c};
+    struct objective_config config = {.low = low, .points = POINTS};
+    _Alignas(64) static double tau[ROOM], u[ROOM], z[D * ROOM];
+    smurf_gauss_legendre(POINTS, config.node, config.weight);
+    for (int score = 0; score < 2; score++)
+        for (double gap = -0.9; gap < high - 0.1; gap += 0.3) {
+            double below = 0, all = 0, inside = 0, step = (high - low) / N; /* the integral of u or lambda up to x */
+            for (int i = 0; i < N; i++) {
+                double x = low + (i + 0.5) * step, value = c;
+                for (int k = 0; k < D; k++) value += w[k] * tanh(a[k] * x + b[k]);
+                double lambda = score ? value : log1p(exp(value)), middle = inside + 0.5 * step * lambda;
+                double density = score ? exp(middle) : lambda * exp(-middle);
+                inside += step * lambda;
+                all += density;
+                if (x < gap) below += density;
+            }
+            config.param = score ? PARAM_SCORE : PARAM_INTENSITY;
+            double got = ending_compensator(&config, &head, high, gap, tau, u, z), want = -log(1 - below / all);
+            if (!(fabs(got - want) < 2e-3 * (1 + exp(want)))) fail_msg("at %g: %g, not %g", gap, got, want);
+        }
+    assert_true(ending_compensator(&config, &head, high, low - 1, tau, u, z) == 0);
+    assert_true(ending_compensator(&config, &head, high, high + 1, tau, u, z) == 50);
+}
+
+/* The mixture itself: with S0 = e^-L, -ln(pi + (1 - pi) S0). */
+static void test_mixture(void **state)
+{
+    (void)state;
+    for (double s = -30; s < 31; s += 3)
+        for (double l = 0; l < 60; l = 2 * l + 0.01) {
+            double by_s, by_l, pi = 1 / (1 + exp(-s)), survival = exp(-l), step = 1e-6, none;
+            double loss = ending_none(s, l, &by_s, &by_l);
+            assert_true(fabs(loss + log(pi + survival / (1 + exp(s)))) < 1e-9 * (1 + loss));
+            double slope_s = ending_none(s + step, l, &none, &none) - ending_none(s - step, l, &none, &none);
+            double slope_l = ending_none(s, l + step, &none, &none) - ending_none(s, l - step, &none, &none);
+            assert_true(fabs(by_s - slope_s / (2 * step)) < 1e-7 && fabs(by_l - slope_l / (2 * step)) < 1e-7);
+            loss = ending_event(s, &by_s);
+            assert_true(fabs(loss - log1p(exp(s))) < 1e-12 * (1 + loss) && fabs(by_s - pi) < 1e-12);
+        }
+}
+
 /* So many types that those of several targets are done together, in chunks of more targets than that. */
 static void test_many_types(void **state)
 {
@@ -296,13 +384,24 @@ TEST(sm)
 TEST(wsm)
 TEST(mle)
 TEST(stop)
+TEST(ending)
+TEST(ending_alone)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dsm),  cmocka_unit_test(test_dsm_sigmas), cmocka_unit_test(test_dsm_multiplicative),
-        cmocka_unit_test(test_sm),   cmocka_unit_test(test_wsm),        cmocka_unit_test(test_mle),
-        cmocka_unit_test(test_stop), cmocka_unit_test(test_many_types),
+        cmocka_unit_test(test_dsm),
+        cmocka_unit_test(test_dsm_sigmas),
+        cmocka_unit_test(test_dsm_multiplicative),
+        cmocka_unit_test(test_sm),
+        cmocka_unit_test(test_wsm),
+        cmocka_unit_test(test_mle),
+        cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_many_types),
+        cmocka_unit_test(test_ending),
+        cmocka_unit_test(test_ending_alone),
+        cmocka_unit_test(test_compensator),
+        cmocka_unit_test(test_mixture),
     };
     return cmocka_run_group_tests_name("gradients of the model", tests, NULL, NULL);
 }

@@ -172,6 +172,21 @@ static void case_add_dates(struct report_case *c)
     snprintf(e->zone, sizeof e->zone, "Europe/Berlin");
 }
 
+/* Ends foretold a little too rarely. */
+static void case_add_ends(struct evaluation *e)
+{
+    smurf_ends *ends = &e->ends;
+    *ends = (smurf_ends){.n = e->n + e->sequences, .last = e->sequences, .brier = 0.0123};
+    ends->share = (double)ends->last / (double)ends->n;
+    ends->forecast = 0.9 * ends->share;
+    ends->brier_constant = ends->share * (1 - ends->share);
+    for (size_t k = 0; k < SMURF_END_GROUPS; k++) {
+        ends->group[k] = (k + 1) * ends->n / SMURF_END_GROUPS - k * ends->n / SMURF_END_GROUPS;
+        ends->group_forecast[k] = pow((double)(k + 1) / SMURF_END_GROUPS, 4) * 0.9;
+        ends->group_share[k] = fmin(1, 1.1 * ends->group_forecast[k]);
+    }
+}
+
 /* n > 0 gaps of `types` types; names may be NULL, else are repeated as needed. */
 static struct report_case *case_new(size_t n, uint32_t types, const char *const *names, size_t name_count)
 {
@@ -198,6 +213,7 @@ static struct report_case *case_new(size_t n, uint32_t types, const char *const 
     case_add_types(e);
     for (size_t i = 0; i < EXAMPLES_MOST; i++) case_add_example(e, i);
     case_add_training(c);
+    case_add_ends(e);
     snprintf(e->unit, sizeof e->unit, "days");
     snprintf(e->model_about, sizeof e->model_about, "mle on log time, 3 layers, 64 wide, 166,000 parameters");
     snprintf(e->data_about, sizeof e->data_about, "synthetic/test: %zu sequences, %zu gaps", e->sequences, n);

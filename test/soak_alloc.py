@@ -55,6 +55,7 @@ COMMANDS = {
     "train-resume": ["train", "data", "-o", "stopped", "--resume", "--log", "stopped.jsonl", "--threads", "1"],
     "eval": ["eval", "smurf", "data", "--report", "made.html", "--bootstrap", "2", "--threads", "1"],
     "eval-score": ["eval", "score", "data", "--sampler", "langevin", "--draws", "2", "--steps", "3", "--threads", "1"],
+    "eval-ends": ["eval", "smurf", "data", "--observed-until", "1e6", "--json", "--threads", "1"],
     "eval-log": ["eval", "log", "log.csv", "--window", "3", "--threads", "1"],
     "predict-log": ["predict", "log", "log.csv", "--every", "4", "--threads", "1"],
     "predict": ["predict", "smurf", "data", "--within", "1", "--top", "2", "--threads", "1"],

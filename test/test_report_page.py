@@ -26,7 +26,7 @@ BUILD = os.environ.get("SMURF_BUILD", os.path.join(ROOT, "build"))
 MAKE_REPORT = os.path.join(BUILD, "test", "make_report")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 DRIVER = shutil.which("chromedriver")
-FIGURES = {"coverage": (2, 1), "length": (1, 1), "pit": (1, 1), "residuals": (1, 1), "when": (3, 1), "training": (1, 1),
+FIGURES = {"coverage": (2, 1), "length": (1, 1), "pit": (1, 1), "residuals": (1, 1), "ends": (1, 1), "when": (3, 1), "training": (1, 1),
            "laws": (3, 4), "confusion": (1, 1), "reliability": (1, 1)}  # columns and rows of panels
 WIDTHS = 400, 1200
 TIMEOUT = 120

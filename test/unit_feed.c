@@ -17,7 +17,7 @@ static struct feed feed_of(const smurf_data *data, size_t batch)
 {
     struct feed feed;
     smurf_error err;
-    if (smurf_feed_init(&feed, data, "train", &plain, batch, &err)) fail_msg("%s", err.message);
+    if (smurf_feed_init(&feed, data, "train", &plain, batch, false, &err)) fail_msg("%s", err.message);
     return feed;
 }
 
@@ -71,7 +71,7 @@ static void test_raw_clock(void **state)
     struct view view = plain;
     struct feed f;
     view.raw_clock = true;
-    assert_int_equal(smurf_feed_init(&f, data, "train", &view, 1, NULL), SMURF_OK);
+    assert_int_equal(smurf_feed_init(&f, data, "train", &view, 1, false, NULL), SMURF_OK);
     assert_true(f.time[0] == 2500000.125 && f.time[1] == 2500000.625);
     smurf_feed_release(&f);
     smurf_data_free(data);
@@ -83,7 +83,7 @@ static void test_no_gap(void **state)
     smurf_data *data = read_text("sequence,time,type,observation_end\na,1,0,4\nb,1,0,4\n");
     struct feed f;
     smurf_error err;
-    assert_int_equal(smurf_feed_init(&f, data, "dev", &plain, 1, &err), SMURF_ERROR_ARGUMENT);
+    assert_int_equal(smurf_feed_init(&f, data, "dev", &plain, 1, false, &err), SMURF_ERROR_ARGUMENT);
     assert_string_equal(
         err.message,
         "the dev part of 'text' has no gap to score: give it sequences of two events or more, or leave it out");

@@ -58,6 +58,7 @@ static const struct {
     {"threads", {"0", "3"}},
     {"tail", {"off", "on"}},
     {"pool", {"off", "on"}},
+    {"ending", {"off", "on"}},
 };
 enum { VALUES = sizeof values / sizeof *values };
 

@@ -176,7 +176,7 @@ static void test_nice(void **state)
     struct report_case *c = case_new(20000, 15, case_badges, 15);
     case_add_dates(c);
     char *text = write_report(&c->evaluation);
-    assert_int_equal(occurrences(text, "<figure"), 9);
+    assert_int_equal(occurrences(text, "<figure"), 10);
     assert_non_null(strstr(text, "The intervals are calibrated: 90% intervals contained "));
     assert_non_null(strstr(text, "4.3% better than recent, the best naive law"));
     assert_non_null(strstr(text, "Popular Question"));
@@ -217,7 +217,7 @@ static void test_tiny_and_one_type(void **state)
     c->evaluation.epochs = c->evaluation.examples = c->evaluation.bootstrap = 0;
     c->evaluation.unit[0] = '\0';
     char *text = write_report(&c->evaluation);
-    assert_int_equal(occurrences(text, "<figure"), 4);
+    assert_int_equal(occurrences(text, "<figure"), 5);
     assert_non_null(strstr(text, "as far as 172 gaps can show"));
     assert_null(strstr(text, "()"));
     free(text);
@@ -290,6 +290,8 @@ static void spoil(struct report_case *c, double bad)
         for (int i = 0; i < SMURF_LEVELS; i++) x->quantile[i] = bad;
         for (size_t i = 0; i < EXAMPLE_TYPES; i++) x->share[i] = bad;
     }
+    e->ends.share = e->ends.forecast = e->ends.brier = e->ends.brier_constant = bad;
+    for (size_t k = 0; k < SMURF_END_GROUPS; k++) e->ends.group_forecast[k] = e->ends.group_share[k] = bad;
     for (size_t i = 0; i < CASE_EPOCHS; i += 2) c->epoch[i].train_loss = c->epoch[i].dev_loss = bad;
     e->acc_markov = e->mean_gap = bad;
 }

@@ -125,7 +125,7 @@ static void test_cut(void **state)
         struct feed f;
         struct slices s;
         smurf_data *data = simulate("poisson", 2, shapes[k].sequences, shapes[k].events, 1);
-        assert_int_equal(smurf_feed_init(&f, data, "train", &view, shapes[k].batch, NULL), SMURF_OK);
+        assert_int_equal(smurf_feed_init(&f, data, "train", &view, shapes[k].batch, false, NULL), SMURF_OK);
         assert_int_equal(smurf_slices_init(&s, &f, 1000, NULL), SMURF_OK);
         assert_int_equal(s.leaves, shapes[k].leaves);
         smurf_feed_shuffle(&f, 1, 1);

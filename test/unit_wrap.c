@@ -362,11 +362,57 @@ static void empirical_laws(void **state)
     assert_true(smurf_dist_crps(&dist, 5) == 2 && smurf_dist_mean(&dist) == 3 && smurf_dist_spread(&dist) < 1e-12);
 }
 
+/* ---- The end of a case --------------------------------------------------------------------------------- */
+
+static void a_gap_may_never_end(void **state)
+{
+    (void)state;
+    struct exact *exact = new_exact();
+    struct scaled scaled;
+    struct ending ending;
+    struct silent silent;
+    function *f = one;
+    const smurf_scale scale = {SMURF_SCALE_MEAN, 4, 0, 1};
+    smurf_exact_build(exact, &(struct law){&plain_class, &f, 1, 0, 30}, EXACT_REST);
+    struct dist comes = smurf_scaled(&scaled, exact, &scale, NULL);
+    assert_ptr_equal(smurf_may_end(&ending, comes, 0).class, comes.class);
+    for (double pi = 0.03; pi < 1; pi += 0.16) {
+        struct dist dist = smurf_may_end(&ending, comes, pi);
+        assert_close(smurf_dist_cdf(&dist, INFINITY), 1 - pi, 1e-15, "cdf", INFINITY);
+        for (double x = 0.1; x < 60; x *= 1.7) {
+            assert_close(smurf_dist_cdf(&dist, x), (1 - pi) * -expm1(-x / 4), 1e-6, "cdf", x);
+            assert_close(smurf_dist_density(&dist, x), (1 - pi) * exp(-x / 4) / 4, 1e-5, "density", x);
+        }
+        for (double p = 0; p <= 1; p += 0.01) {
+            double q = smurf_dist_quantile(&dist, p);
+            if (p > 1 - pi) assert_true(q == INFINITY);
+            if (p < 1 - pi) assert_close(smurf_dist_cdf(&dist, q), p, 1e-9, "quantile", p);
+        }
+        assert_true(isnan(smurf_dist_quantile(&dist, -0.1)) && isnan(smurf_dist_quantile(&dist, 1.1)));
+        assert_true(isnan(smurf_dist_quantile(&dist, NAN)) && isnan(smurf_dist_cdf(&dist, NAN)));
+        assert_true(smurf_dist_mean(&dist) == INFINITY && smurf_dist_crps(&dist, 1) == INFINITY);
+        check_shape(&dist, -1, 4 * -log(pi / 2));
+        /* given a silence, of any length */
+        for (double e = 0.5; e < 400; e *= 3) {
+            double survival = exp(-e / 4), none = pi / (pi + (1 - pi) * survival), at = 0.4 * (1 - none);
+            struct dist quiet = smurf_silent(&silent, dist, e);
+            assert_close(smurf_dist_cdf(&quiet, INFINITY), 1 - none, 1e-6, "given silence", e);
+            for (double x = 1; x < 9; x++)
+                assert_close(smurf_dist_cdf(&quiet, e + x), (1 - none) * -expm1(-x / 4), 1e-6, "silence", e + x);
+            assert_true(smurf_dist_quantile(&quiet, fmin(1, 1 - none + 1e-4)) == INFINITY);
+            if (none < 0.999)
+                assert_close(smurf_dist_quantile(&quiet, at), e - 4 * log(0.6), 1e-3 / (1 - none), "q", e);
+        }
+    }
+    free_exact(exact);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(log_scale_is_undone),
         cmocka_unit_test(tails_go_on),
+        cmocka_unit_test(a_gap_may_never_end),
         cmocka_unit_test(tails_are_bounded),
         cmocka_unit_test(what_comes_before_0_is_an_atom),
         cmocka_unit_test(tweedie_takes_noise_away),

@@ -39,6 +39,7 @@ class Question:
         if self.until is not None:
             q.until = self.until
         q.next = -1 if next is None else type_number(model, next)
+        self.ending = model.settings["ending"] == "on"
 
 
 def _moment(value: Any) -> Any:
@@ -105,6 +106,8 @@ def columns_of(answers: _Answers, question: Question, names: Sequence[Any], kind
         number, share = answers.at(a.type, np.uint32, a.types), answers.at(a.share, np.float64, a.types)
         for k in range(a.types):
             out[f"type{k + 1}"], out[f"p_type{k + 1}"] = _labels(kinds)[number[:, k]], share[:, k]
+    if question.ending:
+        out["never"] = answers.field("never", np.float64)
     if question.q.next >= 0:
         out["next_seen"], out["next_median"] = answers.field("next_seen", np.float64), answers.field("next_median", np.float64)
     if question.until is not None:

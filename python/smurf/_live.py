@@ -126,6 +126,8 @@ class Live:
                 found.update((f"{prefix}{horizon}", shares[k]) for k, horizon in enumerate(question.within))
         for k in range(a.types):
             found[f"type{k + 1}"], found[f"p_type{k + 1}"] = self._kinds[a.type[k]], a.share[k]
+        if question.ending:
+            found["never"] = a.never
         if question.q.next >= 0:
             found["next_seen"], found["next_median"] = a.next_seen, a.next_median
         if self._dates:

@@ -20,6 +20,8 @@ def forecasts(found: Any, ax: Any, most: int) -> Any:
 
     df = found.df.sort_values("median").head(most).iloc[::-1]
     levels = sorted(found.levels, reverse=True)
+    ends = df[["median"] + [f"high{level_name(level)}" for level in levels]].to_numpy(dtype=float)
+    df = df.replace(np.inf, 1.2 * ends[np.isfinite(ends)].max(initial=0))  # never: at the right edge
     size, unit = ffi.new("double *", 1.0), None
     if len(df):
         unit = text(lib.smurf_duration_unit(float(df["median"].median()), encoded(found.unit), size))

@@ -60,7 +60,9 @@ def timedelta(seconds: Any) -> Any:
 
     if np.ndim(seconds) == 0:
         return pd.Timedelta(round(seconds * 1000), unit="ms") if abs(seconds) < _FAR else pd.NaT
-    return pd.to_timedelta(np.where(np.abs(seconds) < _FAR, seconds, np.nan), unit="s").round("ms")
+    near = np.abs(seconds) < _FAR  # not where they are NaN
+    milliseconds = np.rint(np.where(near, seconds, 0) * 1000).astype(np.int64)
+    return pd.TimedeltaIndex(np.where(near, milliseconds.astype("timedelta64[ms]"), np.timedelta64("NaT", "ms")).astype("timedelta64[ns]"))
 
 
 def zone_of(tz: Any) -> Optional[str]:

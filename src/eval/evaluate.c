@@ -9,6 +9,7 @@
 #include "data/data.h"
 #include "data/sum.h"
 #include "eval/bootstrap.h"
+#include "eval/ends.h"
 #include "eval/measure.h"
 #include "eval/metrics.h"
 #include "eval/pieces.h"
@@ -106,6 +107,7 @@ void smurf_evaluation_release(struct evaluation *e)
     free(e->markov_right);
     free(e->began);
     free(e->recency_right);
+    free(e->end_after);
     smurf_arena_release(&e->text);
     *e = (struct evaluation){0};
 }
@@ -137,6 +139,14 @@ static bool copy_names(struct evaluation *e, const smurf_data *test)
     return ok;
 }
 
+static bool ends_are_known(const struct evaluation_plan *plan)
+{
+    const smurf_data *test = plan->test;
+    bool any = false;
+    for (size_t s = 0; s < test->sequences && !any; s++) any = !isnan(test->sequence[s].end);
+    return any && plan->model.class && plan->model.class->never && !plan->brief;
+}
+
 static smurf_status begin(struct evaluation *e, const struct evaluation_plan *plan, smurf_error *err)
 {
     const smurf_data *test = plan->test;
@@ -164,6 +174,7 @@ static smurf_status begin(struct evaluation *e, const struct evaluation_plan *pl
     e->sequence = room(e->n, sizeof *e->sequence, &ok);
     if (plan->markov) e->markov_right = room(e->n, sizeof *e->markov_right, &ok);
     if (plan->recency) e->recency_right = room(e->n, sizeof *e->recency_right, &ok);
+    if (ends_are_known(plan)) e->end_after = room(e->n, sizeof *e->end_after, &ok);
     ok = copy_names(e, test) && ok;
     if (ok) return SMURF_OK;
     smurf_evaluation_release(e);
@@ -339,6 +350,18 @@ static smurf_status summarise(struct evaluation *e, const struct evaluation_plan
     return status;
 }
 
+/* After events that another followed, forecasts are there; those after the last ones come now. */
+static smurf_status measure_ends(struct evaluation *e, const struct evaluation_plan *plan, smurf_error *err)
+{
+    size_t count = plan->test->sequences;
+    if (!e->end_after) return SMURF_OK;
+    double *last = malloc(count * sizeof *last);
+    smurf_status status = last ? smurf_ends_measure(last, plan, err) : smurf_fail_memory(err);
+    if (!status) status = smurf_ends_fill(&e->ends, e->end_after, e->n, last, count, err);
+    free(last);
+    return status;
+}
+
 /* The event that ends gap i. */
 static size_t event_of(const struct evaluation *e, const smurf_sequence *s, size_t i)
 {
@@ -381,6 +404,7 @@ smurf_status smurf_evaluation_run(struct evaluation *out, const struct evaluatio
     if (status) return status;
     status = measure(out, plan, err);
     if (!status) status = summarise(out, plan, err);
+    if (!status) status = measure_ends(out, plan, err);
     if (!status) status = draw_examples(out, plan, err);
     if (!status && !plan->brief) status = smurf_when_fill(out, plan->test, err);
     if (status) smurf_evaluation_release(out);

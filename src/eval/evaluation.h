@@ -78,6 +78,9 @@ struct evaluation {
     double acc_recency;   /* the same for the most probable type by recency (naive/recency.h) */
     double *recency_right;
     struct advantage advantage; /* over the best naive row */
+    double *end_after; /* (n) forecast that nothing follows the event before each gap until the end of observation
+                          (ends.h); NULL: not measured */
+    smurf_ends ends;   /* n 0: not measured */
     size_t examples;
     struct example example[EXAMPLES_MOST];
     size_t bootstrap;         /* resamples */

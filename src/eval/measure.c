@@ -10,6 +10,7 @@
 
 #include "base/random.h"
 #include "base/sort.h"
+#include "eval/ends.h"
 #include "eval/metrics.h"
 #include "eval/naive.h"
 #include "law/wrap.h"
@@ -259,6 +260,7 @@ static void measure_model(struct measurer *m, const struct evaluation *e, size_t
     const struct predictor *model = &plan->model;
     struct dist dist = model->class->dist(model->self, m->model, event - 1, 0);
     measure_times(m, &e->row[ROW_MODEL], &dist, i, gap, smurf_naive_spread(&dist));
+    if (e->end_after) e->end_after[i] = smurf_ends_forecast(model, m->model, m->sequence, event - 1, &dist);
     if (m->types) measure_types(m, &e->row[ROW_MODEL], &dist, i, event);
     if (plan->draws) measure_draws(m, &e->row[ROW_SAMPLED], &dist, i, event - 1, gap);
     if (!plan->has_map) return;

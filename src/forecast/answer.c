@@ -276,6 +276,7 @@ static smurf_status ask_all(struct answer *a, smurf_forecast *f, const smurf_que
     smurf_status status = ask_median(a, f, err);
     if (!status) status = smurf_forecast_mean(f, &a->public.mean, err);
     if (!status) status = ask_intervals(a, f, q, since, err);
+    if (!status) a->public.never = smurf_forecast_never(f);
     a->public.median = fmax(a->public.median - since, 0);
     a->public.mean = fmax(a->public.mean - since, 0);
     for (size_t i = 0; i < q->horizons && !status; i++) {
@@ -303,7 +304,7 @@ static smurf_status ask_survival(smurf_answer *a, smurf_forecast *f, const smurf
 /* An empty history has no conformal intervals and no futures. */
 static void leave_open(struct answer *a, const smurf_question *q)
 {
-    a->public.silence = a->public.survival = NAN;
+    a->public.silence = a->public.survival = a->public.never = NAN;
     a->public.next_median = a->public.next_seen = NAN;
     for (size_t i = 0; i < q->levels; i++) {
         a->conformal[i] = (smurf_interval){0, INFINITY};

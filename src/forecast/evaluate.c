@@ -100,6 +100,11 @@ const smurf_coverage *smurf_evaluation_coverage(const smurf_evaluation *evaluati
     return r && r->name ? &r->coverage : NULL;
 }
 
+const smurf_ends *smurf_evaluation_ends(const smurf_evaluation *evaluation)
+{
+    return evaluation->values.ends.n ? &evaluation->values.ends : NULL;
+}
+
 double smurf_evaluation_markov(const smurf_evaluation *evaluation)
 {
     return evaluation->values.acc_markov;

@@ -272,10 +272,28 @@ static struct dist law_of_next(smurf_forecast *f)
     return smurf_law_workspace_dist(&f->workspace, f->raw);
 }
 
+static bool may_end(const smurf_forecast *f)
+{
+    return f->events && f->model->config.ending;
+}
+
 struct dist smurf_forecast_dist(smurf_forecast *f)
 {
     struct dist dist = law_of_next(f);
-    return f->since > 0 ? smurf_silent(&f->silent, dist, f->since) : dist;
+    if (may_end(f)) dist = smurf_may_end(&f->ending, dist, smurf_law_workspace_never(&f->workspace));
+    return smurf_silent(&f->silent, dist, f->since);
+}
+
+struct dist smurf_forecast_coming(smurf_forecast *f)
+{
+    return smurf_silent(&f->silent, law_of_next(f), f->since);
+}
+
+double smurf_forecast_never(smurf_forecast *f)
+{
+    if (!may_end(f)) return NAN;
+    struct dist dist = smurf_forecast_dist(f);
+    return 1 - smurf_dist_cdf(&dist, INFINITY);
 }
 
 smurf_status smurf_forecast_check(smurf_forecast *f, smurf_error *err)
@@ -294,7 +312,7 @@ smurf_status smurf_forecast_check(smurf_forecast *f, smurf_error *err)
     return SMURF_OK;
 }
 
-/* Answers must be numbers; infinite only if the caller allows it. */
+/* Answers must be numbers. */
 static smurf_status check_answer(const smurf_forecast *f, const double *x, size_t n, const char *what, smurf_error *err)
 {
     for (size_t i = 0; i < n; i++)
@@ -304,6 +322,12 @@ static smurf_status check_answer(const smurf_forecast *f, const double *x, size_
                               "large",
                               what, f->last, f->since > 0 ? " and the silence since" : "");
     return SMURF_OK;
+}
+
+/* A gap is infinite where no further event may come. */
+static smurf_status check_gap(const smurf_forecast *f, double gap, const char *what, smurf_error *err)
+{
+    return may_end(f) && gap == INFINITY ? SMURF_OK : check_answer(f, &gap, 1, what, err);
 }
 
 static smurf_status check_gaps(const double *gap, size_t n, smurf_error *err)
@@ -323,7 +347,7 @@ smurf_status smurf_forecast_quantile(smurf_forecast *f, const double *level, dou
     struct dist dist = smurf_forecast_dist(f);
     dist.class->quantile(dist.self, level, gap, n);
     for (size_t i = 0; i < n && !status; i++)
-        if (!(level[i] == 1 && isinf(gap[i]))) status = check_answer(f, gap + i, 1, "quantile", err);
+        if (!(level[i] == 1 && isinf(gap[i]))) status = check_gap(f, gap[i], "quantile", err);
     return status;
 }
 
@@ -335,7 +359,8 @@ smurf_status smurf_forecast_ends(smurf_forecast *f, const double level[2], doubl
     struct dist dist = smurf_forecast_dist(f);
     gap[0] = smurf_ticks_low(&dist, f->model->notes.tick, level[0]);
     gap[1] = smurf_ticks_high(&dist, f->model->notes.tick, level[1]);
-    return check_answer(f, gap, 2, "quantile", err);
+    status = check_gap(f, gap[0], "quantile", err);
+    return status ? status : check_gap(f, gap[1], "quantile", err);
 }
 
 smurf_status smurf_forecast_within(smurf_forecast *f, double gap, double *level, smurf_error *err)
@@ -372,7 +397,7 @@ smurf_status smurf_forecast_mean(smurf_forecast *f, double *gap, smurf_error *er
 {
     smurf_status status = smurf_forecast_check(f, err);
     if (status) return status;
-    struct dist dist = smurf_forecast_dist(f);
+    struct dist dist = smurf_forecast_coming(f);
     *gap = smurf_dist_mean(&dist);
     return check_answer(f, gap, 1, "mean", err);
 }
@@ -386,7 +411,8 @@ smurf_status smurf_forecast_sample(smurf_forecast *f, uint64_t seed, double *gap
     smurf_random_init(&random, seed, STREAM_SAMPLE);
     for (size_t i = 0; i < n; i++) gap[i] = smurf_random_uniform(&random);
     smurf_dist_draw(&dist, gap, gap, n);
-    return check_answer(f, gap, n, "draw", err);
+    for (size_t i = 0; i < n && !status; i++) status = check_gap(f, gap[i], "draw", err);
+    return status;
 }
 
 /* ---- Types ----------------------------------------------------------------------------------- */
@@ -414,7 +440,7 @@ smurf_status smurf_forecast_types(smurf_forecast *f, double *share, smurf_error 
     }
     smurf_status status = smurf_forecast_check(f, err);
     if (status) return status;
-    struct dist dist = smurf_forecast_dist(f);
+    struct dist dist = smurf_forecast_coming(f);
     type_shares(f, &dist, share);
     return check_answer(f, share, f->model->types, "probability of a type", err);
 }

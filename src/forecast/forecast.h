@@ -24,12 +24,17 @@ struct smurf_forecast {
     double since; /* silence after the last event; 0: none */
     bool raw;     /* no recalibration */
     bool ready;   /* workspace holds the law of the last event */
+    struct ending ending;
     struct silent silent;
     struct empirical marginal; /* the law of an empty history */
 };
 
-/* The law of the next gap, as used by all queries. */
+/* The law of the next gap, as used by all queries: with probability smurf_forecast_never the gap is infinite. */
 struct dist smurf_forecast_dist(smurf_forecast *forecast);
+/* The same given that an event comes; valid until the other is asked for. */
+struct dist smurf_forecast_coming(smurf_forecast *forecast);
+/* The probability that no further event comes, given the silence; NaN if the model does not say. Call check first. */
+double smurf_forecast_never(smurf_forecast *forecast);
 /* Prepares the law; fails if there is none, or if it has values that are not finite. Call this first. */
 smurf_status smurf_forecast_check(smurf_forecast *forecast, smurf_error *err);
 /* Ends of the closed interval on ticks from level[0] to level[1]; the probability of a gap in whole ticks up to `gap`. */

@@ -64,6 +64,7 @@ bool smurf_law_workspace_set(struct law_workspace *workspace, const float *c)
     workspace->built = workspace->stepped = workspace->shared = false;
     workspace->past = NULL;
     workspace->finite = true;
+    workspace->c = c;
     workspace->law = m->model.class->law(&m->model, m->slab, c, m->low, m->high, workspace->memory);
     for (size_t i = m->model.class->coefficients(&m->model); i > 0; i--)
         workspace->finite = workspace->finite && isfinite(c[i - 1]);
@@ -87,16 +88,22 @@ static struct dist pool(struct law_workspace *workspace, struct dist dist)
     return smurf_pooled(&workspace->pooled, dist, smurf_steps_dist(&workspace->steps), past->pool->weight);
 }
 
+/* The table of the current law. */
+static void build(struct law_workspace *workspace)
+{
+    if (workspace->built) return;
+    smurf_exact_build(&workspace->exact, &workspace->law, workspace->mass);
+    if (workspace->sigma > 0)
+        smurf_tweedie_apply(&workspace->exact, &workspace->law, workspace->sigma,
+                            workspace->model->config.multiplicative);
+    workspace->built = true;
+}
+
 struct dist smurf_law_workspace_dist(struct law_workspace *workspace, int raw)
 {
     const smurf_model *m = workspace->model;
     if (!workspace->finite) return (struct dist){&no_law, NULL};
-    if (!workspace->built) {
-        smurf_exact_build(&workspace->exact, &workspace->law, workspace->mass);
-        if (workspace->sigma > 0)
-            smurf_tweedie_apply(&workspace->exact, &workspace->law, workspace->sigma, m->config.multiplicative);
-        workspace->built = true;
-    }
+    build(workspace);
     struct dist dist = smurf_scaled(&workspace->scaled, &workspace->exact, &m->view.scale, &m->notes.tail);
     if (raw) return dist;
     dist = pool(workspace, dist);
@@ -116,6 +123,18 @@ static void pool_types(struct law_workspace *workspace, double *out, size_t n)
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < types; k++)
             out[i * types + k] = (1 - weight) * out[i * types + k] + weight * workspace->naive_share[k];
+}
+
+double smurf_law_workspace_never(struct law_workspace *workspace)
+{
+    const smurf_model *m = workspace->model;
+    if (!m->config.ending) return 0;
+    if (!workspace->finite) return NAN;
+    struct scaled scaled; /* distributions that were handed out stay valid */
+    build(workspace);
+    smurf_scaled(&scaled, &workspace->exact, &m->view.scale, &m->notes.tail);
+    double never = m->model.class->never(&m->model, workspace->c);
+    return never + (1 - never) * scaled.taken;
 }
 
 /* Gaps outside the law's range have the types of its ends. */
@@ -296,8 +315,13 @@ static struct law law_of(const void *self, void *workspace, size_t row, const sm
     return at_row(self, workspace, row)->law.law;
 }
 
-static const struct predictor_class class = {"smurf", workspace_new, workspace_free, read_sequence,
-                                             dist_of, types_of,      law_of,         group_rows};
+static double never_of(const void *self, void *workspace, size_t row)
+{
+    return smurf_law_workspace_never(&at_row(self, workspace, row)->law);
+}
+
+static const struct predictor_class class = {"smurf",  workspace_new, workspace_free, read_sequence, dist_of,
+                                             types_of, law_of,        group_rows,     never_of};
 
 struct predictor smurf_model_predictor(const smurf_model *model)
 {

@@ -26,6 +26,7 @@ struct law_workspace {
     double sigma; /* noise to remove; 0: none */
     enum exact_mass mass;
     struct law law;
+    const float *c; /* its coefficients */
     void *memory; /* of the law */
     struct exact exact;
     bool built;  /* `exact` is that of the current law */
@@ -50,6 +51,9 @@ bool smurf_law_workspace_set(struct law_workspace *workspace, const float *c);
 void smurf_law_workspace_pool(struct law_workspace *workspace, const struct pool_state *past);
 struct dist smurf_law_workspace_dist(struct law_workspace *workspace, int raw);
 void smurf_law_workspace_types(struct law_workspace *workspace, const double *gap, double *out, size_t n);
+/* The probability that no further event comes: pi of the model, and the mass that its law has beyond what the bound on
+   the tail leaves it. The likelihood of a silence cannot tell them apart. 0 unless the model has setting `ending`. */
+double smurf_law_workspace_never(struct law_workspace *workspace);
 /* The mean of the probabilities over n gaps, out (types). */
 void smurf_law_workspace_mean_types(struct law_workspace *workspace, const double *gap, size_t n, double *out);
 

@@ -54,7 +54,7 @@ smurf_status smurf_forecast_surprise(smurf_forecast *f, double time, uint32_t ty
     if (status) return status;
     double since = f->since;
     f->since = 0;
-    struct dist dist = smurf_forecast_dist(f);
+    struct dist dist = smurf_forecast_coming(f); /* it came */
     out->gap = time - f->last;
     out->pit = smurf_dist_pit(&dist, out->gap, f->model->notes.tick, draw(f, seed, 0));
     status = judge_type(f, type, seed, out, err);

@@ -118,8 +118,15 @@ static void types_of(const void *self, void *workspace, size_t row, const double
     }
 }
 
-static const struct predictor_class class = {"truth", workspace_new, workspace_free, read_sequence,
-                                             dist_of, types_of,      NULL,           not_divided};
+static double never_of(const void *self, void *workspace, size_t row)
+{
+    (void)self;
+    const struct history *history = law_at(workspace, row).self;
+    return history->process->class->never ? history->process->class->never(history) : 0;
+}
+
+static const struct predictor_class class = {"truth",  workspace_new, workspace_free, read_sequence, dist_of,
+                                             types_of, NULL,          not_divided,    never_of};
 
 struct predictor smurf_truth_predictor(const smurf_process *process)
 {

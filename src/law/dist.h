@@ -10,6 +10,9 @@
  *     density   its derivative, finite
  *     quantile  the least x with F(x) >= p: F(quantile(p)) = p wherever F is continuous and increasing
  *
+ * Only in forecasts can F be below 1 at infinity, where no further event may come (ending.c); all else is about gaps that
+ * end.
+ *
  * `struct dist` is small and owns nothing: what `self` points to must outlive it. All functions are thread-safe.
  */
 #ifndef SMURF_LAW_DIST_H
@@ -26,9 +29,9 @@ struct dist_class {
     const char *name;
     dist_function *cdf;
     dist_function *density;
-    dist_function *quantile; /* of levels in [0, 1]; may be infinite at 1 */
+    dist_function *quantile; /* of levels in [0, 1]; infinite above F(infinity), and may be at it */
     /* Increasing points between which the CDF is smooth enough for a few Gauss nodes; less than 1e-12 of the mass lies
-       beyond either end. Writes at most DIST_KNOTS_MOST and returns the count, at least 2. */
+       beyond either end, but for what never comes. Writes at most DIST_KNOTS_MOST and returns the count, at least 2. */
     size_t (*knots)(const void *self, double *out);
     /* Faster or more precise than quadrature; NULL: use quadrature. */
     double (*mean)(const void *self);

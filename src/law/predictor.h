@@ -32,6 +32,9 @@ struct predictor_class {
     /* Rows that are computed together: a sequence may be divided between workspaces at multiples of it, counted from
        the sequence's true start (sequence->before). SIZE_MAX: not to be divided. NULL: anywhere. */
     size_t (*group)(const void *self);
+    /* The probability that nothing follows event `row`; the distribution above is that of a gap that comes. NULL: the
+       predictor does not say. */
+    double (*never)(const void *self, void *workspace, size_t row);
 };
 
 struct predictor {

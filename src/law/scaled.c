@@ -140,6 +140,7 @@ static void bound_tail(struct scaled *s, const struct tail *tail)
     s->hi = hi;
     s->end = tail->from;
     s->rest = fmin(1 - level, tail->share);
+    s->taken = 1 - level - s->rest;
     s->end_level = 1 - s->rest;
     s->keep = s->end_level / level;
     s->rate = 1 / tail->mean;

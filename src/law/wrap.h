@@ -1,10 +1,10 @@
 /*
- * wrap.h - distributions built from distributions: Tweedie's map, the time scale, pools, recalibration, silence; and what
- * is shown of them on a clock that ticks.
+ * wrap.h - distributions built from distributions: Tweedie's map, the time scale, pools, recalibration, the end of a
+ * case, silence; and what is shown of them on a clock that ticks.
  *
  * Each is a small struct owned by the caller, set up by a function that returns the wrapped distribution. The order is
  *
- *     exact  ->  tweedie  ->  scaled  ->  pooled  ->  recalibrated  ->  silent
+ *     exact  ->  tweedie  ->  scaled  ->  pooled  ->  recalibrated  ->  ending  ->  silent
  *
  * where any but `scaled` may be missing.
  */
@@ -39,6 +39,7 @@ struct scaled {
     double keep;           /* factor of the table's F */
     double rest;           /* 1 - F at the end */
     double rate;           /* of the exponential tail beyond; 0: none */
+    double taken;          /* what the bound took from the law's own tail */
 };
 /* F(gap) = inner(scale(gap)). Mass left of 0 is an atom at 0. Beyond the end of the table the survival function decays
    exponentially, at the hazard of the end but at least at rate 1/end, so means and CRPS are finite.
@@ -98,6 +99,16 @@ struct recalibrated {
     const struct recalibration *map;
 };
 struct dist smurf_recalibrated(struct recalibrated *out, struct dist inner, const struct recalibration *map);
+
+/* ---- ending.c: a gap that may never end ----------------------------------------------------------- */
+
+struct ending {
+    struct dist inner;
+    double never; /* pi: the probability that no further event comes */
+};
+/* F(x) = (1 - pi) F0(x): 1 - pi at infinity; quantiles of higher levels, the mean and the CRPS are infinite. With
+   pi = 0 the result is `inner`. */
+struct dist smurf_may_end(struct ending *out, struct dist inner, double never);
 
 /* ---- silence.c: no event for some time ----------------------------------------------------------- */
 

@@ -78,6 +78,7 @@ static const struct setting table[] = {
     {"threads", SETTING_THREADS, AT(threads), 0, 1e6, NULL, "threads to use; 0: all cores. Does not affect results"},
     {"tail", SETTING_CHOICE, AT(tail), 0, 0, "off on", "bound by dev gaps what laws claim beyond the longest train gap: on or off"},
     {"pool", SETTING_CHOICE, AT(pool), 0, 0, "off on", "mix laws with the best naive law in the share that calibration gaps ask for: on or off"},
+    {"ending", SETTING_CHOICE, AT(ending), 0, 0, "off on", "learn the probability that no further event comes, from sequences whose end of observation is known: on or off"},
 };
 /* clang-format on */
 enum { SETTINGS = sizeof table / sizeof *table };
@@ -131,7 +132,7 @@ void smurf_settings_free(smurf_settings *settings)
     free(settings);
 }
 
-void smurf_loss_config(struct loss_config *out, const smurf_settings *c, double low)
+void smurf_loss_config(struct loss_config *out, const smurf_settings *c, double low, double high)
 {
     *out = (struct loss_config){.alpha = c->alpha,
                                 .smoothing = c->smoothing,
@@ -140,7 +141,11 @@ void smurf_loss_config(struct loss_config *out, const smurf_settings *c, double 
                                               .param = c->score ? PARAM_SCORE : PARAM_INTENSITY,
                                               .low = low,
                                               .log_axis = c->scale == SMURF_SCALE_LOG},
-                                .type_at_truth = c->type_at_truth != 0};
+                                .type_at_truth = c->type_at_truth != 0,
+                                .high = high};
+    out->likelihood = out->objective;
+    out->likelihood.class = smurf_objective_named_f32("mle");
+    out->likelihood.class->prepare(c, &out->likelihood);
     out->objective.class->prepare(c, &out->objective);
 }
 
@@ -338,6 +343,9 @@ static smurf_status check_model(const smurf_settings *c, smurf_error *err)
                           c->objective);
     if (objective->intensity && c->score)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "objective %s needs an intensity: omit head=score", c->objective);
+    if (c->ending && !model->never)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                          "model %s does not learn whether a further event comes: set ending to off", c->model);
     return objective->check ? objective->check(c, err) : SMURF_OK;
 }
 

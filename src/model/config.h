@@ -51,6 +51,7 @@ struct smurf_settings {
     int threads; /* 0: all cores. Does not affect results. */
     int pool;    /* 1: laws are pooled with naive ones where dev gains by it */
     int tail;    /* 1: dev bounds what laws claim beyond the longest train gap */
+    int ending;  /* 1: the model has a probability of no further event, learned from known ends of observation */
 };
 
 /* The settings of a small general model. */

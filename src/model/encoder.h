@@ -34,6 +34,7 @@ struct encoder_shape {
     enum activation activation;
     bool gap_feature;
     bool unknown; /* one more embedding, for unknown types; without it, theirs is 0 */
+    bool ending;  /* not of the encoder: the model has a probability of no further event */
 };
 
 /* Rows of the embedding. */

@@ -18,9 +18,11 @@ struct loss_config {
                          step and the target's id */
     struct objective_config objective; /* for classes that take one */
     bool type_at_truth;                /* type loss at the observed gap, not at the perturbed ones */
+    struct objective_config likelihood; /* for models with a probability of an end: that of objective mle */
+    double high;                        /* upper end of the law's support */
 };
 
-/* Fills the config from the settings. low: lower end of the law's support. */
-void smurf_loss_config(struct loss_config *out, const smurf_settings *settings, double low);
+/* Fills the config from the settings. low, high: the ends of the law's support. */
+void smurf_loss_config(struct loss_config *out, const smurf_settings *settings, double low, double high);
 
 #endif

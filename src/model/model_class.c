@@ -54,4 +54,5 @@ void model_preset_published(smurf_settings *settings)
 {
     settings->scale = SMURF_SCALE_MEAN;
     settings->gap_feature = 0;
+    settings->ending = 0;
 }

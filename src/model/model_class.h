@@ -67,6 +67,9 @@ struct model_class {
                       void *memory);
     /* Probabilities of the types, out (n x types), given the gap; n <= TYPE_POINTS. */
     void (*types)(const struct law *law, const double *y, double *out, size_t n);
+    /* The probability that no further event comes, from the coefficients c: 0 unless the model has setting `ending`.
+       The law is that of a gap that comes. NULL: the class refuses that setting. */
+    double (*never)(const struct model *model, const float *c);
 };
 
 /* State of most laws. */

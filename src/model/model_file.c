@@ -257,7 +257,8 @@ void smurf_model_shape(smurf_model *m)
                                   c->inner,
                                   c->relu ? ACTIVATION_RELU : ACTIVATION_GELU,
                                   c->gap_feature != 0,
-                                  c->mask > 0 && smurf_model_other(m) == m->types};
+                                  c->mask > 0 && smurf_model_other(m) == m->types,
+                                  c->ending != 0};
     smurf_model_init_f32(&m->model, smurf_model_class_named_f32(c->model), &shape,
                          c->score ? PARAM_SCORE : PARAM_INTENSITY);
 }

@@ -89,6 +89,7 @@ static void use_published(smurf_settings *c, const struct published *p, int prog
     c->patience = 0;
     c->tail = 0;
     c->pool = 0;
+    c->ending = 0;
 }
 
 /* ---- Looking at the data --------------------------------------------------------------------- */
@@ -98,6 +99,7 @@ enum { CONTEXT = 128, LONG = 600, LONGEST = 4 * LONG };
 
 struct look {
     double events, mean_length, mean_gap;
+    size_t ends;            /* sequences whose end of observation is known */
     bool is_long;           /* calls for a context; mean_length is then that of the windows */
     size_t history, window; /* of data that was cut: fewest events of history, and where its windows begin; 0: whole */
 };
@@ -127,6 +129,7 @@ static struct look look_at(const smurf_data *train)
         if (s->length > longest) longest = s->length;
         windows += s->length > most ? (s->length + most - 1) / most : 1;
         look_at_cut(&l, s);
+        l.ends += s->length && !isnan(s->end);
         if (s->length < 2) continue;
         gaps += (double)(s->length - 1);
         span += s->time[s->length - 1] - s->time[0];
@@ -167,6 +170,7 @@ static void use_cut(smurf_settings *c, const struct look *l)
    - one input type in a hundred is hidden, so that types that training did not see have an embedding;
    - laws claim no more beyond the longest train gap than dev supports;
    - they are pooled with a naive law where held-out gaps gain by it;
+   - if it is known until when several sequences were observed, it is learned whether a further event comes;
    - about 6 million events in total, within 10 to 200 epochs: minutes on two cores. */
 static smurf_status use_look(smurf_settings *c, const smurf_data *train, smurf_error *err)
 {
@@ -184,6 +188,7 @@ static smurf_status use_look(smurf_settings *c, const smurf_data *train, smurf_e
     c->mask = 0.01;
     c->tail = 1;
     c->pool = 1;
+    c->ending = l.ends > 1;
     c->warmup = 100;
     c->epochs = (size_t)clamp(6e6 / (l.events > 0 ? l.events : 1), 10, 200);
     c->patience = c->epochs / 6 > 5 ? c->epochs / 6 : 5;

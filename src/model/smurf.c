@@ -3,6 +3,7 @@
 #include "model/smurf_class.h"
 
 #include "model/gap_law.h"
+#include "op/softplus.h"
 
 #include <string.h>
 
@@ -11,14 +12,15 @@ static void params(struct model *m)
     struct smurf_offsets *at = (void *)m->own;
     smurf_encoder_params(&m->shape, &m->params, &at->encoder);
     smurf_head_params(m->shape.types, m->shape.width, &m->params, &at->head);
+    if (m->shape.ending) smurf_ending_params(m->shape.width, &m->params, &at->end);
 }
 
 static size_t coefficients(const struct model *m)
 {
-    return 3 * m->shape.width;
+    return smurf_ending_at(m) + m->shape.ending;
 }
 
-/* Memory of the encoder; the coefficients follow, in four separate arrays. */
+/* Memory of the encoder; the coefficients follow, in four or five separate arrays. */
 static size_t encoder_part(const struct model *m, size_t n, int threads)
 {
     return (encoder_encode_memory(&m->shape, n, threads) + 15) & ~(size_t)15;
@@ -35,16 +37,23 @@ static void encode(const struct op_run *run, const struct model *m, const real *
     const struct smurf_offsets *at = smurf_offsets(m);
     size_t n = input->n, d = m->shape.width, half = d / 2;
     real *a = memory + encoder_part(m, n, run->threads), *b = a + n * d, *type_a = b + n * d,
-         *type_b = type_a + n * half;
+         *type_b = type_a + n * half, *s = type_b + n * half;
     const real *h = encoder_encode(run, &m->shape, &at->encoder, slab, input, memory);
     head_forward(&at->head, slab, d, 0, n, h, &(struct head_coefficients){a, b, type_a, type_b});
-    for (size_t i = 0; i < n; i++, out += 3 * d) {
+    if (m->shape.ending) ending_forward(&at->end, slab, d, n, h, s);
+    for (size_t i = 0; i < n; i++, out += coefficients(m)) {
         struct head_coefficients c = smurf_coefficients(m, out);
         memcpy(c.a, a + i * d, d * sizeof *a);
         memcpy(c.b, b + i * d, d * sizeof *b);
         memcpy(c.type_a, type_a + i * half, half * sizeof *type_a);
         memcpy(c.type_b, type_b + i * half, half * sizeof *type_b);
+        if (m->shape.ending) out[smurf_ending_at(m)] = s[i];
     }
+}
+
+static double never(const struct model *m, const float *c)
+{
+    return m->shape.ending ? logistic((double)c[smurf_ending_at(m)]) : 0;
 }
 
 const struct model_class OP(model_smurf) = {
@@ -62,4 +71,5 @@ const struct model_class OP(model_smurf) = {
     .law_memory = smurf_gap_law_memory,
     .law = smurf_gap_law,
     .types = smurf_gap_law_types,
+    .never = never,
 };

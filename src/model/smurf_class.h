@@ -2,12 +2,14 @@
  * smurf_class.h - SMURF: a Transformer (encoder.h), and heads that turn its vectors into laws of gaps and types
  * (head.h).
  *
- * The 3 width coefficients of one event: a, b of the gap head (width each), a, b of the type head (width/2 each).
+ * The 3 width coefficients of one event: a, b of the gap head (width each), a, b of the type head (width/2 each); with
+ * setting `ending` one more, s (ending.h).
  * Trained with an objective (objective.h) and the cross-entropy of the type.
  */
 #ifndef SMURF_MODEL_SMURF_CLASS_H
 #define SMURF_MODEL_SMURF_CLASS_H
 
+#include "model/ending.h"
 #include "model/model_class.h"
 
 /* Short names; see op.h. */
@@ -18,6 +20,7 @@
 struct smurf_offsets {
     struct encoder_params encoder;
     struct head_params head;
+    struct ending_params end; /* with setting `ending` */
 };
 _Static_assert(sizeof(struct smurf_offsets) <= MODEL_OWN, "the offsets have room in a model");
 
@@ -31,6 +34,12 @@ static inline struct head_coefficients smurf_coefficients(const struct model *mo
 {
     size_t d = model->shape.width;
     return (struct head_coefficients){c, c + d, c + 2 * d, c + 2 * d + d / 2};
+}
+
+/* Where s is among them. */
+static inline size_t smurf_ending_at(const struct model *model)
+{
+    return 3 * model->shape.width;
 }
 
 /* See struct model_class. */

@@ -34,6 +34,8 @@ static void coefficients(const struct encoder_cache *cache, const float *h, floa
     const struct model *m = cache->model;
     struct head_coefficients to = smurf_coefficients(m, c);
     smurf_head_forward_f32(&smurf_offsets(m)->head, cache->slab, m->shape.width, 0, 1, h, &to);
+    if (m->shape.ending)
+        smurf_ending_forward_f32(&smurf_offsets(m)->end, cache->slab, m->shape.width, 1, h, c + smurf_ending_at(m));
 }
 
 static smurf_status append(void *history, uint32_t type, double time, float gap, float *c, smurf_error *err)

@@ -6,6 +6,8 @@
  * weights (w, c and the type map), which are added in the order of chunks. Within a chunk, targets are processed one at
  * a time: points, heads, losses and gradients stay in the cache of one core.
  *
+ * With setting `ending`, the loss of gaps and that of their ends are a mixture (ending.h).
+ *
  * With one type point per target and many types, the type map (types x width/2) does not fit in that cache: then the
  * types of TOGETHER targets are one product, and the map is read once for all of them.
  */
@@ -39,6 +41,7 @@ struct scratch {
 struct memory {
     real *encoder;
     struct head_coefficients c, d; /* coefficients and their gradients */
+    real *s, *ds;                  /* (n) likewise, with setting `ending` */
     real *dh;                      /* (n x width) */
     real *shared;                  /* (chunks x shared size): gradients of w, c, type map */
     real *scratch;                 /* (threads x scratch size) */
@@ -65,7 +68,10 @@ static size_t lay_out(struct memory *m, const struct model *model, const struct 
 {
     size_t d = model->shape.width, half = d / 2, types = model->shape.types;
     struct workspace w = {base, 0}, one = {NULL, 0};
-    *m = (struct memory){.points = op_filled(config->objective.points + 1)};
+    size_t points = config->objective.points;
+    bool ending = model->shape.ending;
+    if (ending && config->likelihood.points > points) points = config->likelihood.points;
+    *m = (struct memory){.points = op_filled(points + 1)};
     m->encoder = op_take(&w, encoder_memory(&model->shape, n, threads));
     struct head_coefficients *both[] = {&m->c, &m->d};
     for (int i = 0; i < 2; i++) {
@@ -74,6 +80,8 @@ static size_t lay_out(struct memory *m, const struct model *model, const struct 
         both[i]->type_a = op_take(&w, n * half);
         both[i]->type_b = op_take(&w, n * half);
     }
+    m->s = op_take(&w, ending ? n : 0);
+    m->ds = op_take(&w, ending ? n : 0);
     m->dh = op_take(&w, n * d);
     m->shared_size = (d + 1 + types * half + types + 15) & ~(size_t)15;
     m->shared = op_take(&w, TARGET_CHUNKS * m->shared_size);
@@ -96,6 +104,7 @@ struct pass {
     const struct op_run *run;
     const struct model *model;
     const struct head_params *head;
+    const struct ending_params *end;
     const struct objective_class *objective;
     const struct loss_config *config;
     const real *slab;
@@ -114,6 +123,27 @@ static struct shared shared_of(const struct pass *p, real *base)
     return (struct shared){base, base + d, base + d + 1, base + d + 1 + types * (d / 2)};
 }
 
+/* The loss of a target and of its end, given that of its gap: Lambda, if it is censored; and the derivative by that. */
+static double with_end(const struct pass *p, const struct target *t, double gap, double *by_gap)
+{
+    double by_s, s = (double)p->m->s[t->row], out;
+    *by_gap = 1;
+    out = t->censored ? ending_none(s, gap, &by_s, by_gap) : gap + ending_event(s, &by_s);
+    if (p->backward) p->m->ds[t->row] = (real)(p->config->alpha * by_s);
+    return out;
+}
+
+/* A censored target of an objective that does not use it: S0 is held constant. */
+static void end_alone(const struct pass *p, const struct target *t, const struct scratch *k, struct loss *out)
+{
+    size_t d = p->model->shape.width;
+    const struct ending_head head = {d, (const real *)p->m->c.a + t->row * d, (const real *)p->m->c.b + t->row * d,
+                                     p->slab + p->head->w, p->slab[p->head->c]};
+    double by_gap, gap = ending_compensator(&p->config->likelihood, &head, p->config->high, t->gap, k->tau, k->u, k->z);
+    out->time += with_end(p, t, gap, &by_gap);
+    out->gaps++;
+}
+
 static void time_loss(const struct pass *p, const struct target *t, const struct scratch *k, size_t n,
                       const struct shared *g, struct loss *out)
 {
@@ -123,9 +153,10 @@ static void time_loss(const struct pass *p, const struct target *t, const struct
     const real *w = p->slab + p->head->w;
     int order = p->objective->order(config);
     gap_head_forward(order, d, a, b, w, p->slab[p->head->c], k->tau, op_filled(n), k->z, k->u, k->u1, k->u2);
-    out->time += p->objective->loss(config, t, n, k->tau, k->u, k->u1, k->u2, k->g0, k->g1, k->g2);
+    double by_time = 1, loss = p->objective->loss(config, t, n, k->tau, k->u, k->u1, k->u2, k->g0, k->g1, k->g2);
+    out->time += p->model->shape.ending ? with_end(p, t, loss, &by_time) : loss;
     if (!p->backward) return;
-    const real alpha = (real)p->config->alpha;
+    const real alpha = (real)(p->config->alpha * by_time);
     for (size_t i = 0; i < n; i++) k->g0[i] *= alpha;
     for (size_t i = 0; order >= 1 && i < n; i++) k->g1[i] *= alpha;
     for (size_t i = 0; order >= 2 && i < n; i++) k->g2[i] *= alpha;
@@ -163,7 +194,10 @@ static bool at_truth(const struct pass *p)
 static void one_target(const struct pass *p, const struct target *t, const struct scratch *k, const struct shared *g,
                        struct loss *out)
 {
-    if (t->censored && !p->objective->censored) return;
+    if (t->censored && !p->objective->censored) {
+        if (p->model->shape.ending) end_alone(p, t, k, out);
+        return;
+    }
     size_t n = p->objective->count(&p->config->objective, t);
     p->objective->place(&p->config->objective, p->run, t, n, k->tau);
     fill_up(k->tau, n, k->tau[n - 1]);
@@ -276,6 +310,7 @@ static void through_head(const struct pass *p, size_t n, const real *h, real *gr
         size_t i0 = op_chunk_start(n, chunks, c), i1 = op_chunk_start(n, chunks, c + 1);
         head_backward(p->head, p->slab, d, i0, i1 - i0, &m->c, &m->d, m->dh);
     }
+    if (p->model->shape.ending) ending_backward(p->end, p->slab, d, n, h, m->ds, m->dh, grad);
 #pragma omp parallel for schedule(dynamic) num_threads(p->run->threads)
     for (int which = 0; which < 4; which++) head_gradient(p->head, d, n, which, h, &m->d, grad);
 }
@@ -287,7 +322,7 @@ struct loss smurf_loss(const struct op_run *run, const struct model *model, cons
     const struct smurf_offsets *at = smurf_offsets(model);
     size_t n = batch->input.n, d = model->shape.width, chunks = op_chunks(n, ROWS_CHUNK);
     lay_out(&m, model, config, n, run->threads, memory);
-    const struct pass p = {run, model, &at->head, config->objective.class, config, slab, &m, grad != NULL};
+    const struct pass p = {run, model, &at->head, &at->end, config->objective.class, config, slab, &m, grad != NULL};
     const real *h = encoder_forward(run, &model->shape, &at->encoder, slab, &batch->input, m.encoder);
     if (op_stopped(run)) return (struct loss){0};
 #pragma omp parallel for schedule(static) num_threads(run->threads)
@@ -295,7 +330,9 @@ struct loss smurf_loss(const struct op_run *run, const struct model *model, cons
         size_t i0 = op_chunk_start(n, chunks, c), i1 = op_chunk_start(n, chunks, c + 1);
         head_forward(&at->head, slab, d, i0, i1 - i0, h, &m.c);
     }
+    if (model->shape.ending) ending_forward(&at->end, slab, d, n, h, m.s);
     if (grad) { /* rows without a target have no gradient */
+        if (model->shape.ending) memset(m.ds, 0, n * sizeof(real));
         memset(m.d.a, 0, n * d * sizeof(real));
         memset(m.d.b, 0, n * d * sizeof(real));
         memset(m.d.type_a, 0, n * (d / 2) * sizeof(real));

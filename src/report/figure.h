@@ -17,6 +17,7 @@
     X(length)                                                                                                          \
     X(pit)                                                                                                             \
     X(residuals)                                                                                                       \
+    X(ends)                                                                                                            \
     X(when)                                                                                                            \
     X(training)                                                                                                        \
     X(laws)                                                                                                            \

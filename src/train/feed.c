@@ -64,7 +64,7 @@ static smurf_status measure(struct feed *f, smurf_error *err)
 }
 
 smurf_status smurf_feed_init(struct feed *f, const smurf_data *data, const char *part, const struct view *view,
-                             size_t batch, smurf_error *err)
+                             size_t batch, bool assumed, smurf_error *err)
 {
     *f = (struct feed){.sequences = data->sequences, .events = data->events, .batch = batch};
     size_t most = data->events + data->sequences + 1;
@@ -82,7 +82,7 @@ smurf_status smurf_feed_init(struct feed *f, const smurf_data *data, const char 
     for (size_t i = 0; i < data->sequences; i++) {
         const smurf_sequence *s = &data->sequence[i];
         add_events(f, s, view, f->offset[i]);
-        size_t targets = add_targets(f, s, view, !data->assumed, f->target_offset[i], f->offset[i] + i);
+        size_t targets = add_targets(f, s, view, assumed || !data->assumed, f->target_offset[i], f->offset[i] + i);
         f->offset[i + 1] = f->offset[i] + s->length;
         f->target_offset[i + 1] = f->target_offset[i] + targets;
         if (targets) f->order[f->ordered++] = i;

@@ -25,9 +25,10 @@ struct feed {
     uint64_t seed, epoch; /* of the order, and of the mask; epoch 0: no mask */
 };
 
-/* part: "train" or "dev", for messages. The data set may be freed afterwards. */
+/* part: "train" or "dev", for messages. assumed: use ends of observation that nobody gave (smurf_split_observe) too.
+   The data set may be freed afterwards. */
 smurf_status smurf_feed_init(struct feed *feed, const smurf_data *data, const char *part, const struct view *view,
-                             size_t batch, smurf_error *err);
+                             size_t batch, bool assumed, smurf_error *err);
 void smurf_feed_release(struct feed *feed);
 
 /* The order of an epoch: shuffled, sequences of similar length together, batches shuffled again. epoch 0: the order of

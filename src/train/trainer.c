@@ -165,13 +165,13 @@ static smurf_status make_feeds(smurf_trainer *t, const smurf_data *train, const 
     const smurf_data *seen;
     smurf_status status = dithered(c, train, 0, &own[0], &seen, err);
     if (!status) status = windowed(c, &own[0], &seen, err);
-    if (!status) status = smurf_feed_init(&t->train, seen, "train", &t->frame->view, c->batch, err);
+    if (!status) status = smurf_feed_init(&t->train, seen, "train", &t->frame->view, c->batch, c->ending, err);
     t->train.mask = c->mask;
     t->train.other = smurf_model_other(t->frame);
     if (!status && dev) {
         status = dithered(c, dev, 1, &own[1], &seen, err);
         if (!status) status = windowed(c, &own[1], &seen, err);
-        if (!status) status = smurf_feed_init(&t->dev, seen, "dev", &t->frame->view, c->batch, err);
+        if (!status) status = smurf_feed_init(&t->dev, seen, "dev", &t->frame->view, c->batch, c->ending, err);
         t->has_dev = !status;
         t->dev_fingerprint = smurf_data_fingerprint(dev);
     }
@@ -184,7 +184,7 @@ static smurf_status make_memory(smurf_trainer *t, smurf_error *err)
 {
     const smurf_settings *c = &t->frame->config;
     struct loss_config loss;
-    smurf_loss_config(&loss, c, t->frame->low);
+    smurf_loss_config(&loss, c, t->frame->low, t->frame->high);
     unsigned more = 1u << SLAB_BEST | (c->average > 0 ? 1u << SLAB_AVERAGE : 0);
     return smurf_train_step_init(&t->step, &t->frame->model, &loss, more, &t->train, t->has_dev ? &t->dev : NULL,
                                  smurf_train_step_threads(&t->train, smurf_threads(c->threads, SIZE_MAX)), c->seed,
