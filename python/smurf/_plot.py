@@ -18,7 +18,8 @@ def forecasts(found: Any, ax: Any, most: int) -> Any:
     from smurf._forecast import level_name
     from smurf._lib import encoded, ffi, lib, text
 
-    df = found.df.sort_values("median").head(most).iloc[::-1]
+    coming = found.df[np.isfinite(found.df["median"])]  # the others have probably ended
+    df = coming.sort_values("median").head(most).iloc[::-1]
     levels = sorted(found.levels, reverse=True)
     ends = df[["median"] + [f"high{level_name(level)}" for level in levels]].to_numpy(dtype=float)
     df = df.replace(np.inf, 1.2 * ends[np.isfinite(ends)].max(initial=0))  # never: at the right edge
@@ -33,7 +34,8 @@ def forecasts(found: Any, ax: Any, most: int) -> Any:
         ax.barh(y, high - low, left=low, height=0.62, color=shades[min(k, 2)], label=f"{level_name(level)}%")
     ax.plot(df["median"] / size[0], y, "k|", markersize=9, label="median")
     ax.set_yticks(y, [str(name) for name in df["sequence"]])
-    ax.set_xlabel(f"time to the next event, {unit or found.unit or 'in the unit of the log'}")
+    over = len(found.df) - len(coming)
+    ax.set_xlabel(f"time to the next event, {unit or found.unit or 'in the unit of the log'}" + (f"; {over} more have probably ended" if over else ""))
     ax.set_ylim(-0.6, len(df) - 0.4)
     if len(df) and df["median"].min() > 0 and df["median"].max() > 50 * df["median"].min():
         ax.set_xscale("log")
