@@ -9,7 +9,7 @@ MESON_FLAGS ?=
 TEST_FLAGS ?=
 GOLDEN ?=
 
-.PHONY: all demo test golden install bench count coverage fuzz soak soak-mpi check-asan check-tsan arm64 format clean help
+.PHONY: all demo test golden install wheel bench count coverage fuzz soak soak-mpi check-asan check-tsan arm64 format clean help
 all: $(BUILD)/build.ninja ## build the command (build/smurf) and the libraries
 	@ninja -C $(BUILD)
 
@@ -40,6 +40,10 @@ golden: ## check golden files: GOLDEN="x.json y.json", default test/golden and .
 install: all ## install to PREFIX (/usr/local) under DESTDIR
 	@meson configure $(BUILD) --prefix $(abspath $(PREFIX))
 	DESTDIR=$(DESTDIR) meson install -C $(BUILD)
+
+wheel: ## build a wheel of the Python package for other machines, in dist/
+	@tools/install-deps build wheel
+	@tools/make-wheel dist
 
 # PyTorch is only for comparison: everything else is measured without it.
 bench: all ## run the benchmarks

@@ -19,6 +19,7 @@ import time
 
 import growth
 import products
+import python_package
 import roofline
 import startup
 
@@ -282,6 +283,7 @@ def measure(build, again):
         "read": lambda: read_benchmark(build), "peer": lambda: race.race(build), "train": lambda: train_benchmark(build), "cores": lambda: cores_benchmark(build), "roofline": lambda: roofline.benchmark(build),
         "growth": lambda: growth.benchmark(build), "sample": lambda: sample_benchmark(build), "evaluate": lambda: evaluate_benchmark(build),
         "startup": lambda: startup.startup(build, ROOT.parent / "shared" / "data"), "products": lambda: products.benchmark(build),
+        "python": lambda: python_package.benchmark(build),
     }
     unknown = set(again) - set(parts)
     if unknown:
@@ -308,14 +310,14 @@ def main():
     (ROOT / "doc" / "growth.svg").write_text(growth.picture(sizes))
     sections = {"machine": [machine()], "summary": summary_section(kept), "peer": race.section(peer), "training": train_section(training), "cores": cores_section(found["cores"]), "roofline": roofline.section(roofs),
                 "growth": growth.section(sizes), "sampling": sample_section(found["sample"]), "laws": evaluate_section(found["evaluate"]), "reading": read_section(rows),
-                "startup": startup.section(start), "products": products.section(found["products"])}
+                "startup": startup.section(start), "products": products.section(found["products"]), "python": python_package.section(found["python"])}
     text = (ROOT / "bench" / "performance.in.md").read_text()
     for name, lines in sections.items():
         text = text.replace("{{" + name + "}}", "\n".join(lines))
     (ROOT / "doc" / "performance.md").write_text(text)
     print(text)
     print("\n".join(summary_section(kept)))
-    missed = (ratio_misses(kept) + misses(training) + cores_misses(found["cores"]) + cores_misses(cores_elsewhere(), (16,)) + roofline.misses(roofs) + growth.misses(sizes) + sample_misses(found["sample"]) + evaluate_misses(found["evaluate"]) + startup.misses(start) + products.misses(found["products"]))
+    missed = (ratio_misses(kept) + misses(training) + cores_misses(found["cores"]) + cores_misses(cores_elsewhere(), (16,)) + roofline.misses(roofs) + growth.misses(sizes) + sample_misses(found["sample"]) + evaluate_misses(found["evaluate"]) + startup.misses(start) + products.misses(found["products"]) + python_package.misses(found["python"]))
     for words in missed:
         print(f"bench: {words}", file=sys.stderr)
     sys.exit(1 if missed else 0)

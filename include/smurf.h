@@ -570,6 +570,21 @@ SMURF_API smurf_status smurf_forecast_many(const smurf_model *model, const smurf
                                            const smurf_question *question, const smurf_many_config *config,
                                            smurf_answer_fn *answer, void *context, smurf_error *err);
 
+/* All answers of smurf_forecast_many. */
+typedef struct smurf_answers smurf_answers;
+
+/* Keeps the answers instead of handing them out. */
+SMURF_API smurf_status smurf_forecast_all(smurf_answers **out, const smurf_model *model, const smurf_data *data,
+                                          const smurf_question *question, const smurf_many_config *config,
+                                          smurf_error *err);
+SMURF_API void smurf_answers_free(smurf_answers *answers);
+SMURF_API size_t smurf_answers_count(const smurf_answers *answers);
+/* NULL past the last. It belongs to the answers. */
+SMURF_API const smurf_answer *smurf_answers_at(const smurf_answers *answers, size_t index);
+/* The distance in bytes from a member of an answer to that of the next one, and from an element of an array that an
+   answer points to, to that of the next one: for programs that read them as columns. */
+SMURF_API size_t smurf_answers_stride(const smurf_answers *answers);
+
 /* ---- Evaluation ------------------------------------------------------------------------------------------ */
 
 enum { SMURF_LEVELS = 19 };
@@ -652,6 +667,11 @@ typedef int smurf_scored_fn(void *context, const smurf_scored *event);
    be NULL, recalibrate, seed, threads and progress count. Takes 60 bytes of memory per gap. */
 SMURF_API smurf_status smurf_score(const smurf_model *model, const smurf_data *data, const smurf_eval_config *config,
                                    smurf_scored_fn *scored, void *context, smurf_error *err);
+/* Writes them to an array instead, of as many elements as smurf_data_gaps. */
+SMURF_API smurf_status smurf_score_all_sized(smurf_scored *out, size_t size, const smurf_model *model,
+                                             const smurf_data *data, const smurf_eval_config *config, smurf_error *err);
+#define smurf_score_all(out, model, data, config, err)                                                                 \
+    smurf_score_all_sized(out, sizeof *(out), model, data, config, err)
 
 typedef enum smurf_row {
     SMURF_ROW_MODEL,     /* the model, pooled and recalibrated where it has a pool and a map */

@@ -390,6 +390,34 @@ static void scores_add_up_to_metrics(void **state)
     smurf_evaluation_free(e);
 }
 
+static int compare_score(void *context, const smurf_scored *e)
+{
+    const smurf_scored **at = context;
+    assert_memory_equal(*at, e, sizeof *e);
+    return ++*at, 0;
+}
+
+static void scores_fill_an_array(void **state)
+{
+    const struct fixture *f = *state;
+    smurf_error err;
+    size_t n = smurf_data_gaps(f->test), brief = offsetof(smurf_scored, top);
+    smurf_scored *all = calloc(n, sizeof *all);
+    assert_non_null(all);
+    if (smurf_score_all(all, f->model, f->test, NULL, &err)) fail_msg("%s", err.message);
+    const smurf_scored *at = all;
+    if (smurf_score(f->model, f->test, NULL, compare_score, &at, &err)) fail_msg("%s", err.message);
+    assert_ptr_equal(at, all + n);
+    /* A client that knows the first fields only. */
+    char *shorter = malloc(n * brief);
+    assert_non_null(shorter);
+    if (smurf_score_all_sized((smurf_scored *)(void *)shorter, brief, f->model, f->test, NULL, &err))
+        fail_msg("%s", err.message);
+    for (size_t i = 0; i < n; i++) assert_memory_equal(shorter + i * brief, &all[i], brief);
+    free(shorter);
+    free(all);
+}
+
 static void scores_can_be_stopped_or_refused(void **state)
 {
     const struct fixture *f = *state;
@@ -483,6 +511,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(walks_are_scored, set_up, tear_down),
         cmocka_unit_test_setup_teardown(walks_that_cannot_be_scored, set_up, tear_down),
         cmocka_unit_test_setup_teardown(scores_add_up_to_metrics, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(scores_fill_an_array, set_up, tear_down),
         cmocka_unit_test_setup_teardown(scores_can_be_stopped_or_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unknown_types_are_not_scored, set_up, tear_down),
         cmocka_unit_test(evaluations_outlive_their_parts),

@@ -152,6 +152,56 @@ static void futures_too(void **state)
     smurf_data_free(data);
 }
 
+/* The element `i` of a column that begins with `first`. */
+static const void *element(const smurf_answers *all, const void *first, size_t i)
+{
+    return (const char *)first + i * smurf_answers_stride(all);
+}
+
+static void kept_answers_are_columns(void **state)
+{
+    (void)state;
+    static struct rows expected, got;
+    smurf_data *data = simulate("hawkes", 3, 12, 23, 4);
+    smurf_model *model = trained("objective=mle context=8", data);
+    for (int more = 0; more < 2; more++) {
+        smurf_answers *all;
+        smurf_error err;
+        smurf_question q = question();
+        smurf_many_config c;
+        smurf_many_config_init(&c);
+        q.top = 2;
+        q.conformal = more;
+        q.next = more ? 1 : -1;
+        q.paths = 10;
+        c.every = more ? 9 : 0;
+        one_by_one(&expected, model, data, &q, c.every);
+        if (smurf_forecast_all(&all, model, data, &q, &c, &err)) fail_msg("%s", err.message);
+        const smurf_answer *first = smurf_answers_at(all, 0);
+        got.n = 0;
+        for (size_t i = 0; i < smurf_answers_count(all); i++) {
+            const smurf_answer *a = smurf_answers_at(all, i);
+            assert_int_equal(a->types, 2);
+            assert_true((a->conformal != NULL) == more && (a->next_interval != NULL) == more);
+            assert_ptr_equal(a->share, element(all, first->share, i));
+            assert_ptr_equal(&a->median, element(all, &first->median, i));
+            if (more) assert_ptr_equal(a->conformal, element(all, first->conformal, i));
+            if (more) assert_ptr_equal(a->next_within, element(all, first->next_within, i));
+            keep(&got, a);
+        }
+        same_rows(&expected, &got);
+        assert_null(smurf_answers_at(all, smurf_answers_count(all)));
+        smurf_answers_free(all);
+        q.levels = 1;
+        q.level = &(double){2};
+        assert_int_equal(smurf_forecast_all(&all, model, data, &q, &c, &err), SMURF_ERROR_ARGUMENT);
+        assert_null(all);
+    }
+    smurf_answers_free(NULL);
+    smurf_model_free(model);
+    smurf_data_free(data);
+}
+
 static void chosen_sequences(void **state)
 {
     (void)state;
@@ -248,6 +298,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_do_not_show),
         cmocka_unit_test(futures_too),
+        cmocka_unit_test(kept_answers_are_columns),
         cmocka_unit_test(chosen_sequences),
         cmocka_unit_test(stops),
     };

@@ -1,45 +1,48 @@
-"""Forecasts: of many sequences at once, of futures, and live, event by event."""
+"""Forecasts of many sequences at once, as a table."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence
 
 import numpy as np
 
-from smurf._law import Law
-from smurf._lib import NULL, ArgumentError, Lent, Progress, call, config, ffi, lib, made
-from smurf._log import Log, duration, in_unit, moment
+from smurf._lib import NULL, ArgumentError, Progress, config, ffi, lib, made
+from smurf._times import in_unit, instant, instants, moment, timedelta
 
-# ---- Many sequences ----
+# ---- Questions ----
 
 
-def _level_name(level):
+def level_name(level: float) -> str:
     return f"{100 * level:g}"
 
 
-class _Question:
+class Question:
     """A smurf_question, and what it borrows."""
 
-    def __init__(self, model, levels=(0.5, 0.9), within=(), now=None, silence=None, next=None, conformal=False, top=3, recalibrate=True,
-                 seed=1, paths=1000, steps=200, until=None):
-        self.levels = [float(level) for level in levels]
+    def __init__(self, model: Any, *, levels: Any = (0.5, 0.9), within: Any = (), now: Any = None, silence: Any = None, next: Any = None,
+                 one_sided: bool = False, conformal: bool = False, top: Optional[int] = 3, recalibrate: bool = True, seed: int = 1,
+                 paths: int = 500, steps: int = 200, threads: int = 0, until: Any = None) -> None:
+        self.levels = [float(level) for level in np.atleast_1d(levels)]
         self.within = [within] if isinstance(within, str) or not np.iterable(within) else list(within)
         q = self.q = config("smurf_question")
         self.level_array = ffi.new("double[]", self.levels)
         self.within_array = ffi.new("double[]", [in_unit(each, model.unit) for each in self.within])
         q.level, q.levels = self.level_array, len(self.levels)
         q.within, q.horizons = self.within_array, len(self.within)
-        q.top = len(model.types) if top is None else top
-        q.conformal, q.recalibrate, q.seed, q.paths, q.steps = int(conformal), int(recalibrate), seed, paths, steps
+        q.top = len(model.types) if top is None else min(top, len(model.types))
+        q.one_sided, q.conformal, q.recalibrate = int(one_sided), int(conformal), int(recalibrate)
+        q.seed, q.paths, q.steps, q.threads = seed, paths, steps, threads
         q.silence = 0 if silence is None else in_unit(silence, model.unit)
-        self.now = _moment(now)
-        self.until = _moment(until)
+        self.now, self.until = _moment(now), _moment(until)
         if self.now is not None:
             q.now = self.now
         if self.until is not None:
             q.until = self.until
-        q.next = -1 if next is None else _type_number(model, next)
-        self.next = next
+        q.next = -1 if next is None else type_number(model, next)
         self.ending = model.settings["ending"] == "on"
 
 
-def _moment(value):
+def _moment(value: Any) -> Any:
     if value is None:
         return None
     if isinstance(value, str) and value == "now":
@@ -49,7 +52,8 @@ def _moment(value):
     return moment(value)
 
 
-def _type_number(model, kind):
+def type_number(model: Any, kind: Any) -> int:
+    """The number of a type given by name or number."""
     names = model.types
     if kind in names:
         return names.index(kind)
@@ -58,320 +62,145 @@ def _type_number(model, kind):
     raise ArgumentError(f"the model has no type {kind!r}; it has: {', '.join(names[:20])}" + (" …" if len(names) > 20 else ""))
 
 
-def ask_many(model, log, *, every=0, threads=0, progress=False, **asked):
-    question = _Question(model, **asked)
-    names, kinds = log.sequences, model.types
-    columns = {}
+# ---- Answers as columns ----
 
-    def add(column, value):
-        columns.setdefault(column, []).append(value)
 
-    raised = []
+class _Answers:
+    """The columns of a smurf_answers: an address and a stride each."""
 
-    def answered(_, a):
-        try:
-            _add_answer(add, a, question, names, kinds)
-            return 0
-        except BaseException as error:  # must not pass through C
-            raised.append(error)
-            return 1
+    def __init__(self, handle: Any) -> None:
+        self.handle, self.n = handle, lib.smurf_answers_count(handle)
+        self.stride = lib.smurf_answers_stride(handle)
+        self.first = lib.smurf_answers_at(handle, 0)
+        self.base = int(ffi.cast("uintptr_t", self.first))
+        self.bytes = ffi.buffer(ffi.cast("char *", self.first), self.n * self.stride) if self.n else b""
 
+    def at(self, address: Any, kind: Any, *shape: int) -> np.ndarray:
+        """A column of elements of this shape, whose first one is at `address`."""
+        inner = [int(np.dtype(kind).itemsize * np.prod(shape[k + 1:])) for k in range(len(shape))]
+        offset = int(ffi.cast("uintptr_t", address)) - self.base
+        return np.ndarray((self.n, *shape), kind, self.bytes, offset, (self.stride, *inner)).copy()
+
+    def field(self, name: str, kind: Any) -> np.ndarray:
+        return self.at(ffi.addressof(self.first, *name.split(".")), kind)
+
+
+def columns_of(answers: _Answers, question: Question, names: Sequence[Any], kinds: Sequence[str], is_calendar: bool) -> dict[str, Any]:
+    """All that was answered, by column."""
+    a, levels, horizons = answers.first, len(question.levels), len(question.within)
+    out: dict[str, Any] = {"sequence": _labels(names)[answers.field("sequence", np.uintp)], "events": answers.field("events", np.uintp).astype(np.int64)}
+    for name in ("last", "from"):
+        out[name] = instants(answers.field(f"{name}.whole", np.int64), answers.field(f"{name}.fraction", np.float64), is_calendar)
+    out["median"], out["mean"] = answers.field("median", np.float64), answers.field("mean", np.float64)
+    asked = [("", a.interval), ("conformal_", a.conformal), ("next_", a.next_interval)]
+    for prefix, address in asked:
+        if address != NULL and levels:
+            ends = answers.at(address, np.float64, levels, 2)
+            for k, level in enumerate(question.levels):
+                out[f"{prefix}low{level_name(level)}"], out[f"{prefix}high{level_name(level)}"] = ends[:, k, 0], ends[:, k, 1]
+    for prefix, address in (("p_within_", a.within), ("p_next_within_", a.next_within)):
+        if address != NULL and horizons:
+            shares = answers.at(address, np.float64, horizons)
+            out.update((f"{prefix}{horizon}", shares[:, k]) for k, horizon in enumerate(question.within))
+    if a.types:
+        number, share = answers.at(a.type, np.uint32, a.types), answers.at(a.share, np.float64, a.types)
+        for k in range(a.types):
+            out[f"type{k + 1}"], out[f"p_type{k + 1}"] = _labels(kinds)[number[:, k]], share[:, k]
+    if question.ending:
+        out["never"] = answers.field("never", np.float64)
+    if question.q.next >= 0:
+        out["next_seen"], out["next_median"] = answers.field("next_seen", np.float64), answers.field("next_median", np.float64)
+    if question.until is not None:
+        out["silence"], out["survival"] = answers.field("silence", np.float64), answers.field("survival", np.float64)
+    return out
+
+
+def _labels(names: Sequence[Any]) -> np.ndarray:
+    """An array of names; of numbers, where all are."""
+    if all(isinstance(name, int) for name in names):
+        return np.array(names, dtype=np.int64)
+    return np.array(names, dtype=object)
+
+
+def ask_many(model: Any, log: Any, *, every: int = 0, history: int = 0, threads: int = 0, progress: bool = True, **asked: Any) -> Forecasts:
+    question = Question(model, threads=threads, **asked)
     c = config("smurf_many_config")
-    c.every, c.threads = every, threads
-    callback = ffi.callback("smurf_answer_fn", answered, error=1)
+    c.every, c.history, c.threads = every, history, threads
     with Progress(progress) as shown:
         c.progress = shown.callback
-        try:
-            call(lib.smurf_forecast_many, model._handle, log._handle, question.q, c, callback, NULL)
-        except KeyboardInterrupt:
-            if raised:
-                raise raised[0] from None
-            raise
-    return Forecasts(columns, model, log, question)
-
-
-def _add_answer(add, a, question, names, kinds):
-    add("sequence", names[a.sequence])
-    add("events", a.events)
-    add("last", (a.last.whole, a.last.fraction))
-    add("from", (getattr(a, "from").whole, getattr(a, "from").fraction))
-    add("median", a.median)
-    add("mean", a.mean)
-    for k, level in enumerate(question.levels):
-        add(f"low{_level_name(level)}", a.interval[k].low)
-        add(f"high{_level_name(level)}", a.interval[k].high)
-        if a.conformal != NULL:
-            add(f"conformal_low{_level_name(level)}", a.conformal[k].low)
-            add(f"conformal_high{_level_name(level)}", a.conformal[k].high)
-    for k, horizon in enumerate(question.within):
-        add(f"p_within_{horizon}", a.within[k])
-    for k in range(question.q.top):
-        there = k < a.types
-        add(f"type{k + 1}", kinds[a.type[k]] if there else None)
-        add(f"p_type{k + 1}", a.share[k] if there else np.nan)
-    if question.ending:
-        add("never", a.never)
-    if question.next is not None:
-        add("next_seen", a.next_seen)
-        add("next_median", a.next_median)
-    if question.until is not None:
-        add("silence", a.silence)
-        add("survival", a.survival)
+        handle = ffi.gc(made("smurf_answers", lib.smurf_forecast_all, model._handle, log._handle, question.q, c), lib.smurf_answers_free)
+    answers = _Answers(handle)
+    columns = columns_of(answers, question, log.sequences, model.types, model.is_calendar) if answers.n else {}
+    return Forecasts(columns, question, model.unit, model.is_calendar)
 
 
 class Forecasts:
-    """The next event of each sequence. `df` is the table: one row per sequence, gaps in the log's unit; with dates also the moments
-    `at` (median), `at_low90`, …"""
+    """The next event of each sequence. `df` is the table: one row per sequence, times to the next event in the log's unit; with dates
+    also the moments `at` (median), `at_low90`, …
 
-    def __init__(self, columns, model, log, question):
-        self._columns, self._model, self._log, self._question = columns, model, log, question
-        self._df = None
+    >>> import smurf
+    >>> log = smurf.simulate("exponential", sequences=20, events=20, mean=2.0, seed=3)
+    >>> f = smurf.fit(log, epochs=1, threads=1).forecast(log, levels=[0.8], within=[1, 5])
+    >>> len(f), list(f.df.columns)[5:9]
+    (20, ['mean', 'low80', 'high80', 'p_within_1'])
+    """
 
-    @property
-    def df(self):
-        if self._df is None:
-            self._df = self._frame()
-        return self._df
-
-    def _frame(self):
+    def __init__(self, columns: dict[str, Any], question: Question, unit: str, is_calendar: bool) -> None:
         import pandas as pd
 
-        out = pd.DataFrame({name: values for name, values in self._columns.items() if name not in ("last", "from")})
-        for name in ("last", "from"):
-            pairs = self._columns.get(name, [])
-            whole = np.array([pair[0] for pair in pairs], dtype=np.int64)
-            part = np.array([pair[1] for pair in pairs])
-            if self._model.is_calendar:
-                out.insert(2, name, pd.to_datetime(whole * 10**9 + np.rint(part * 1e9).astype(np.int64), utc=True))
-            else:
-                out.insert(2, name, whole + part)
-        if self._model.is_calendar and len(out):
-            for column, at in [("median", "at")] + [(f"{end}{_level_name(level)}", f"at_{end}{_level_name(level)}")
-                                                    for level in self._question.levels for end in ("low", "high")]:
-                out[at] = out["from"] + _timedelta(out[column])
-        return out
+        self.levels, self.unit = question.levels, unit
+        out = dict(columns)
+        if is_calendar and out:
+            for column, at in [("median", "at")] + [(f"{end}{level_name(level)}", f"at_{end}{level_name(level)}")
+                                                    for level in self.levels for end in ("low", "high")]:
+                out[at] = columns["from"] + timedelta(columns[column])
+        self.df = pd.DataFrame(out)
 
-    def to_pandas(self):
+    def to_pandas(self) -> Any:
+        """The table: a DataFrame."""
         return self.df
 
-    def __len__(self):
-        return len(self._columns.get("sequence", []))
+    def __len__(self) -> int:
+        return len(self.df)
 
-    def __getitem__(self, column):
+    def __getitem__(self, column: str) -> Any:
         return self.df[column]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return repr(self.df)
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return self.df.to_html(index=False, max_rows=20)
 
-    def plot(self, ax=None, most=20):
-        """A picture: for each sequence the intervals and the median of the time to its next event."""
+    def plot(self, ax: Any = None, most: int = 20) -> Any:
+        """A picture: for each sequence the intervals and the median of the time to its next event. Returns the axes of matplotlib."""
         from smurf._plot import forecasts
 
         return forecasts(self, ax, most)
 
 
-def _timedelta(seconds):
+def overdue(model: Any, log: Any, now: Any, level: float, history: int, recalibrate: bool, threads: int, progress: bool) -> Any:
     import pandas as pd
 
-    far = 9e9  # beyond what nanoseconds hold: no date
-    bounded = np.where(np.abs(seconds) < far, seconds, np.nan)
-    return pd.to_timedelta(bounded, unit="s").round("ms")
-
-
-def overdue(model, log, now, progress):
-    import pandas as pd
-
+    out_names = ["sequence", "events", "last", "type", "silence", "expected", "probability"]
+    ends = [(s.origin + float(time[-1]), index) for index, (s, time, _) in enumerate(log._views()) if len(time)]
+    if not ends:
+        return pd.DataFrame(columns=out_names)
+    latest = max(ends)
     if now is None:
-        ends = [(s.origin, float(time[-1])) for s, time, _ in log._views() if len(time)]
-        if not ends:
-            raise ArgumentError("the log has no events")
-        origin, last = max(ends, key=lambda end: end[0] + end[1])
-        until = origin + last
+        s = lib.smurf_data_sequence(log._handle, latest[1])
+        now = ffi.new("smurf_moment *")
+        if not lib.smurf_moment_after(now, ffi.new("smurf_moment *", {"whole": s.origin})[0], s.time[s.length - 1]):
+            raise ArgumentError("the last event is too far away to count from")
     else:
-        until = now
-    found = ask_many(model, log, levels=(0.8,), until=until, top=1, progress=progress).df
-    out = found[(found["silence"] > 0) & (found["events"] > 0)]
-    out = out.rename(columns={"high80": "expected90", "survival": "probability"})
-    return out.sort_values("probability")[["sequence", "last", "silence", "expected90", "probability"]].reset_index(drop=True) if len(out) else pd.DataFrame(
-        columns=["sequence", "last", "silence", "expected90", "probability"])
-
-
-# ---- Histories ----
-
-
-def new_forecast(model, history=0):
-    """A forecast handle, which keeps its model alive."""
-    return Lent(made("smurf_forecast", lib.smurf_forecast_new, model._handle, history), lib.smurf_forecast_free, model._handle)
-
-
-def history_of(model, log, index, events=None):
-    """A forecast that has read the first `events` events of a sequence."""
-    handle = new_forecast(model)
-    s = lib.smurf_data_sequence(log._handle, index)
-    with handle as pointer:
-        call(lib.smurf_forecast_read, pointer, s, s.length if events is None else events)
-    return handle
-
-
-def sample_futures(model, log, *, until, events, paths, seed, threads, sequences, progress):
-    import pandas as pd
-
-    names, kinds = log.sequences, model.types
-    chosen = range(len(log)) if sequences is None else [names.index(name) for name in sequences]
-    columns = {name: [] for name in ("sequence", "path", "step", "gap", "time", "type")}
-    last = [(s.origin, time[-1] if len(time) else 0.0) for s, time, _ in log._views()]
-    for index in chosen:
-        c = config("smurf_futures_config")
-        c.paths, c.events, c.seed, c.threads = paths, events, seed, threads
-        c.until = float("inf") if until is None else in_unit(until, model.unit)
-        c.stop_at = -1
-        with Progress(progress) as shown:
-            c.progress = shown.callback
-            out = ffi.new("smurf_futures **")
-            with history_of(model, log, index) as pointer:
-                call(lib.smurf_forecast_futures, pointer, c, out)
-            handle = ffi.gc(out[0], lib.smurf_futures_free)
-        _add_paths(columns, handle, names[index], last[index])
-    out = {name: np.concatenate(parts) if parts else np.empty(0) for name, parts in columns.items()}
-    if model.is_calendar:
-        out["time"] = pd.to_datetime(np.rint(out["time"].astype(np.float64) * 1e9).astype(np.int64), utc=True)
-    out["type"] = pd.Categorical.from_codes(out["type"].astype(np.int64), kinds)
-    return pd.DataFrame(out)
-
-
-def _add_paths(columns, handle, name, last):
-    time, kind = ffi.new("const double **"), ffi.new("const uint32_t **")
-    for path in range(lib.smurf_futures_paths(handle)):
-        n = lib.smurf_futures_path(handle, path, time, kind)
-        if n == 0:
-            continue
-        since = np.frombuffer(ffi.buffer(time[0], 8 * n)).copy()
-        columns["sequence"].append(np.full(n, name, dtype=object))
-        columns["path"].append(np.full(n, path))
-        columns["step"].append(np.arange(1, n + 1))
-        columns["gap"].append(np.diff(since, prepend=0))
-        columns["time"].append(last[0] + last[1] + since)
-        columns["type"].append(np.frombuffer(ffi.buffer(kind[0], 4 * n), np.uint32).copy())
-
-
-# ---- Live ----
-
-
-class Live:
-    """Histories that grow event by event, one per sequence.
-
-    >>> import smurf
-    >>> log = smurf.simulate("exponential", sequences=20, events=20, mean=2.0, seed=3)
-    >>> live = smurf.fit(log, epochs=1, threads=1).live()
-    >>> live.append("ann", 0.5); live.append("ann", 1.75)
-    >>> live.forecast("ann")["events"]
-    2
-    """
-
-    def __init__(self, model, history=0):
-        self._model, self._history, self._of, self._number = model, history, {}, {name: k for k, name in enumerate(model.types)}
-        self._origin = {}
-
-    def _handle(self, sequence):
-        if sequence not in self._of:
-            raise KeyError(f"there is no sequence {sequence!r}: append its first event")
-        return self._of[sequence]
-
-    def append(self, sequence, time, type=0):
-        """An event of a sequence: its time (a number or a date) and type (a name or number). A type that the model does not know keeps
-        only its time."""
-        when = time if isinstance(time, (int, float)) else _seconds(time, self._model)
-        handle = self._of.get(sequence)
-        if handle is None:
-            handle = new_forecast(self._model, self._history)
-            whole = int(when // 1) if abs(when) >= 2**20 else 0
-            with handle as pointer:
-                lib.smurf_forecast_clear(pointer, whole)
-            self._of[sequence], self._origin[sequence] = handle, whole
-        number = self._number.get(type)
-        if number is None:
-            number = type if isinstance(type, int) and 0 <= type < len(self._number) else len(self._number)
-        with handle as pointer:
-            call(lib.smurf_forecast_append, pointer, when - self._origin[sequence], number)
-
-    def forecast(self, sequence, *, levels=(0.5, 0.9), within=(), now=None, silence=None, top=3, **asked):
-        """The next event of a sequence: a dict with median, mean, intervals, probabilities of types."""
-        question = _Question(self._model, levels=levels, within=within, now=now, silence=silence, top=top, **asked)
-        handle, out = self._handle(sequence), ffi.new("smurf_answer **")
-        with handle as pointer:
-            call(lib.smurf_forecast_ask, pointer, question.q, out)
-        found = {}
-        try:
-            _add_answer(found.__setitem__, out[0], question, [sequence], self._model.types)
-        finally:
-            lib.smurf_answer_free(out[0])
-        for name in ("last", "from"):
-            found[name] = self._date(*found[name])
-        if self._model.is_calendar:
-            found["at"] = found["from"] + _timedelta(found["median"])
-        return found
-
-    def _date(self, whole, fraction):
-        if not self._model.is_calendar:
-            return whole + fraction
-        import pandas as pd
-
-        return pd.Timestamp(whole * 10**9 + round(fraction * 1e9), unit="ns", tz="UTC")
-
-    def law(self, sequence):
-        """The law of the next gap of a sequence."""
-        return Law(self._handle(sequence))
-
-    def forget(self, sequence):
-        """Drops a sequence."""
-        del self._of[sequence], self._origin[sequence]
-
-    def __len__(self):
-        return len(self._of)
-
-    def __contains__(self, sequence):
-        return sequence in self._of
-
-    def __iter__(self):
-        return iter(self._of)
-
-    def save(self):
-        """All histories as bytes, to go on in another process with `Live.restore`."""
-        import pickle
-
-        out = {}
-        for sequence, handle in self._of.items():
-            data, size = ffi.new("void **"), ffi.new("size_t *")
-            with handle as pointer:
-                call(lib.smurf_forecast_save, pointer, data, size)
-            out[sequence] = (self._origin[sequence], bytes(ffi.buffer(data[0], size[0])))
-            lib.smurf_free(data[0])
-        return pickle.dumps((self._history, out))
-
-    @classmethod
-    def restore(cls, model, data):
-        """Histories from such bytes, which must come from a source you trust (they are a pickle)."""
-        import pickle
-
-        history, saved = pickle.loads(data)
-        live = cls(model, history)
-        for sequence, (origin, state) in saved.items():
-            handle = Lent(made("smurf_forecast", lib.smurf_forecast_restore, model._handle, state, len(state)), lib.smurf_forecast_free, model._handle)
-            live._of[sequence], live._origin[sequence] = handle, origin
-        return live
-
-    def __repr__(self):
-        return f"<smurf.Live {len(self):,} sequences>"
-
-
-def _seconds(value, model):
-    if not model.is_calendar:
-        return float(value)
-    out = moment(value)
-    return out.whole + out.fraction
-
-
-__all__ = ["Forecasts", "Live", "Log", "duration"]
+        now = _moment(now)
+        if now.whole + now.fraction < latest[0]:
+            raise ArgumentError(f"sequence {log.sequences[latest[1]]!r} has an event after now, {instant(now, model.is_calendar)}: leave out "
+                                "such events, or give a later time")
+    question: dict[str, Any] = {"levels": (level,), "one_sided": True, "top": 0, "recalibrate": recalibrate}
+    found = ask_many(model, log, until=now, history=history, threads=threads, progress=progress, **question).df
+    kinds = [log.types[kind[-1]] if len(kind) else None for _, _, kind in log._views()]
+    found = found.assign(type=kinds).rename(columns={f"high{level_name(level)}": "expected", "survival": "probability"})
+    found = found[(found["events"] > 0) & (found["silence"] > found["expected"])]
+    by = found.assign(times=-found["silence"] / found["expected"]).sort_values(["probability", "times"], kind="stable").index
+    return found.loc[by, out_names].reset_index(drop=True)

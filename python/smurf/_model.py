@@ -1,136 +1,85 @@
-"""Models: training, saving and loading, and what can be asked of them."""
+"""Models: saving and loading, and what can be asked of them."""
 
+from __future__ import annotations
+
+from typing import Any, Optional
 
 import numpy as np
 
 from smurf import _html
-from smurf._evaluate import Evaluation, score_events
-from smurf._forecast import Live, ask_many, history_of, sample_futures
-from smurf._lib import NULL, ArgumentError, Progress, call, config, encoded, error, ffi, lib, listing, made, remark, text
-from smurf._log import Log, _type_names
+from smurf._evaluate import Evaluation, eval_config, score_events
+from smurf._forecast import Forecasts, ask_many, overdue, type_number
+from smurf._futures import history_of, sample_futures
+from smurf._law import Law
+from smurf._lib import NULL, ArgumentError, Progress, call, encoded, ffi, lib, made, remark, text
+from smurf._live import Live
+from smurf._log import Log, _type_names, from_arrays
 
 
-def settings():
+def settings() -> dict[str, str]:
     """What `fit` can be told about the model and its training: {name: about}, from the library's own table.
 
-    >>> settings()["width"]
+    >>> import smurf
+    >>> smurf.settings()["width"]
     'encoder width, an even number'
     """
-    out, index = {}, 0
-    while (name := text(lib.smurf_setting_name(index))) is not None:
-        out[name.replace("-", "_")] = text(lib.smurf_setting_about(index))
-        index += 1
+    out: dict[str, str] = {}
+    while (name := text(lib.smurf_setting_name(len(out)))) is not None:
+        out[name.replace("-", "_")] = text(lib.smurf_setting_about(len(out)))
     return out
 
 
-def presets():
-    """The names of the presets of `fit`."""
-    return listing(lib.smurf_preset_name)
+def load(path: Any) -> Model:
+    """Reads a model from a file written by `Model.save` or by the command.
 
-
-def _text_of(value):
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    if isinstance(value, (list, tuple)):
-        return ",".join(map(_text_of, value))
-    return str(value)
-
-
-def _settings(preset, train, given):
-    handle = ffi.gc(made("smurf_settings", lib.smurf_settings_new, encoded(preset), train._handle), lib.smurf_settings_free)
-    for name, value in given.items():
-        if name not in (known := settings()):
-            import difflib
-
-            near = difflib.get_close_matches(name, known, 1)
-            raise TypeError(f"fit() has no setting {name!r}" + (f"; did you mean {near[0]!r}?" if near else "; smurf.settings() lists them"))
-        call(lib.smurf_settings_set, handle, encoded(name.replace("_", "-")), encoded(_text_of(value)))
-    return handle
-
-
-def fit(train, dev=None, *, preset="default", path=None, checkpoint=None, resume=False, recalibrate=None, choose_sigma=False,
-        callback=None, progress=False, **given):
-    """Trains a model: selects the epoch on dev, calibrates, and returns it. Ctrl-C returns the best so far.
-
-    train, dev: Logs. Without dev, train is split 9:1. Settings are given by name (`settings()` lists them), such as epochs=20,
-    width=32, threads=2, seed=7. checkpoint: a file to `resume` from. callback: called after each epoch with a dict; True stops.
+    >>> import os, smurf, tempfile
+    >>> log = smurf.simulate("exponential", sequences=20, events=20, seed=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.safetensors")
+    ...     smurf.fit(log, epochs=1, threads=1).save(path)
+    ...     smurf.load(path).types
+    ['0']
     """
-    if dev is None and not resume:
-        train, dev, _ = train.split(9, 1, 0)
-    chosen = _settings(preset, train, given)
-    c = config("smurf_fit_config")
-    keep = []
-    if recalibrate is not None:
-        c.recalibrate = int(recalibrate)
-    c.choose_sigma = int(choose_sigma)
-    for field, value in (("model_path", path), ("resume_path", checkpoint), ("split", train._split)):
-        if value is not None:
-            keep.append(ffi.new("char[]", encoded(value)))
-            setattr(c, field, keep[-1])
-    c.resume = int(resume)
-    caught = []
-
-    def told(_, epoch):
-        try:
-            return int(bool(callback({"epoch": epoch.epoch, "train_loss": epoch.train_loss, "dev_loss": epoch.dev_loss,
-                                      "dev_accuracy": epoch.dev_accuracy, "seconds": epoch.seconds, "best": bool(epoch.best)})))
-        except BaseException as raised:
-            caught.append(raised)
-            return 1
-
-    if callback:
-        keep.append(ffi.callback("int(void *, const smurf_epoch *)", told, error=1))
-        c.epoch = keep[-1]
-    shown = Progress(progress)
-    c.progress = shown.callback
-    out, err = ffi.new("smurf_model **"), ffi.new("smurf_error *")
-    status = lib.smurf_fit(out, chosen, train._handle, dev._handle if dev is not None else NULL, c, err)
-    if shown.bar:
-        shown.bar.close()
-    model = Model(out[0]) if out[0] != NULL else None
-    raised = next(iter(caught), shown.caught)
-    if raised and not (model and isinstance(raised, KeyboardInterrupt)):
-        raise raised
-    if status and not model:
-        raise error(status, err)
-    if status:
-        remark("stopped: this is the best model so far, not calibrated")
-    return model
-
-
-def load(path):
-    """Reads a model from a file written by `Model.save` or by the command."""
     return Model(made("smurf_model", lib.smurf_model_load, encoded(path)))
 
 
 class Model:
-    """A trained model. Using it does not change it; it may be used from several threads, and pickled."""
+    """A trained model. Using it does not change it; it may be used from several threads, and pickled.
 
-    def __init__(self, handle):
+    >>> import smurf
+    >>> log = smurf.simulate("exponential", sequences=20, events=20, mean=2.0, seed=3)
+    >>> model = smurf.fit(log, epochs=1, threads=1)
+    >>> model.forecast(log).df.shape[0], model.settings["epochs"]
+    (20, '1')
+    >>> list(model.sample(log, events=2, paths=1, sequences=[0]).columns)
+    ['sequence', 'path', 'step', 'gap', 'time', 'type']
+    """
+
+    def __init__(self, handle: Any) -> None:
         self._handle = ffi.gc(handle, lib.smurf_model_free)
 
     @property
-    def types(self):
+    def types(self) -> list[str]:
         """The names of the types."""
         return _type_names(self._handle, lib.smurf_model_types, lib.smurf_model_type_name)
 
     @property
-    def unit(self):
+    def unit(self) -> str:
         """The unit of time; "" where unknown."""
         return text(lib.smurf_model_unit(self._handle))
 
     @property
-    def is_calendar(self):
+    def is_calendar(self) -> bool:
         """Whether times are dates."""
         return bool(lib.smurf_model_is_calendar(self._handle))
 
     @property
-    def parameters(self):
+    def parameters(self) -> int:
         """The number of weights."""
         return lib.smurf_model_parameters(self._handle)
 
     @property
-    def settings(self):
+    def settings(self) -> dict[str, str]:
         """All settings, as text: {name: value}."""
         handle, out = lib.smurf_model_settings(self._handle), {}
         room = ffi.new("char[256]")
@@ -140,7 +89,7 @@ class Model:
         return out
 
     @property
-    def calibration(self):
+    def calibration(self) -> Optional[dict[str, Any]]:
         """How calibration went: a dict; None if there was none."""
         c = lib.smurf_model_calibration(self._handle)
         if c == NULL or c.gaps == 0:
@@ -149,8 +98,15 @@ class Model:
                 "cs_after": c.cs_after, "crps_before": c.crps_before, "crps_after": c.crps_after, "cs_floor": c.cs_floor,
                 "misses": bool(c.misses)}
 
+    def trained_on(self, log: Log) -> bool:
+        """Whether the model was trained on exactly these events."""
+        found = lib.smurf_model_trained_on(self._handle, log._handle)
+        if found < 0:
+            raise MemoryError
+        return bool(found)
+
     @property
-    def pool(self):
+    def pool(self) -> Optional[dict[str, Any]]:
         """The naive laws that its own are pooled with, with their weights and gains: a dict; None if there are none."""
         p = lib.smurf_model_pool(self._handle)
         if p == NULL:
@@ -160,11 +116,11 @@ class Model:
 
     # ---- Files ----
 
-    def save(self, path):
+    def save(self, path: Any) -> None:
         """Writes the model, atomically."""
         call(lib.smurf_model_save, self._handle, encoded(path))
 
-    def to_bytes(self):
+    def to_bytes(self) -> bytes:
         """The bytes of such a file."""
         out, size = ffi.new("void **"), ffi.new("size_t *")
         call(lib.smurf_model_save_memory, self._handle, out, size)
@@ -174,77 +130,105 @@ class Model:
             lib.smurf_free(out[0])
 
     @classmethod
-    def from_bytes(cls, data):
+    def from_bytes(cls, data: bytes) -> Model:
         """A model from such bytes."""
         return cls(made("smurf_model", lib.smurf_model_load_memory, data, len(data), b"bytes"))
 
-    def __reduce__(self):
+    def __reduce__(self) -> Any:
         return Model.from_bytes, (self.to_bytes(),)
 
     # ---- Questions ----
 
-    def match(self, log):
+    def match(self, log: Log) -> Log:
         """The log with its types numbered as in the model."""
-        return Log(made_match(self._handle, log._handle))
+        if not isinstance(log, Log):
+            raise ArgumentError(f"this needs a smurf.Log, not {log.__class__.__name__}: make one with smurf.read, from_pandas, from_arrays or "
+                                "from_dicts")
+        out = ffi.new("smurf_data **")
+        call(lib.smurf_model_match, self._handle, log._handle, out)
+        return Log(out[0])
 
-    def forecast(self, log, *, levels=(0.5, 0.9), within=(), now=None, silence=None, next=None, conformal=False, every=0, top=3,
-                 recalibrate=True, seed=1, paths=1000, steps=200, threads=0, progress=False):
+    def forecast(self, log: Log, *, levels: Any = (0.5, 0.9), within: Any = (), now: Any = None, silence: Any = None, next: Any = None,
+                 one_sided: bool = False, conformal: bool = False, every: int = 0, history: int = 0, top: Optional[int] = 3,
+                 recalibrate: bool = True, seed: int = 1, paths: int = 500, steps: int = 200, threads: int = 0,
+                 progress: bool = True) -> Forecasts:
         """The next event of every sequence: a Forecasts object, one row per sequence.
 
-        levels: of the central intervals. within: horizons ("1h", numbers, timedeltas) to give the probability of. now: nothing has
-        happened until this moment (or "now"). silence: nothing has happened for this long. next: also the time to the next event of
-        this type. every: a forecast after every N-th event instead of at the end.
+        levels: of the central intervals; one_sided: intervals that start at 0. within: horizons ("1h", numbers, timedeltas) to give the
+        probability of. now: nothing has happened until this moment (or "now"). silence: nothing has happened for this long. next: also the
+        time to the next event of this type, from `paths` futures of up to `steps` events. conformal: also intervals that hold even if the
+        model is wrong. every: a forecast after every N-th event instead of at the end. history: use only the last N events. top: types to
+        name, None: all. recalibrate: False uses the law as trained. threads: 0: all cores.
         """
-        return ask_many(self, self.match(log), levels=levels, within=within, now=now, silence=silence, next=next, conformal=conformal,
-                        every=every, top=top, recalibrate=recalibrate, seed=seed, paths=paths, steps=steps, threads=threads, progress=progress)
+        return ask_many(self, self.match(log), levels=levels, within=within, now=now, silence=silence, next=next, one_sided=one_sided,
+                        conformal=conformal, every=every, history=history, top=top, recalibrate=recalibrate, seed=seed, paths=paths,
+                        steps=steps, threads=threads, progress=progress)
 
-    def overdue(self, log, now=None, progress=False):
-        """The sequences by how improbable their silence is, the least probable first: a DataFrame. now: default is the last event of
-        the log."""
-        from smurf._forecast import overdue
+    def overdue(self, log: Log, now: Any = None, *, level: float = 0.9, history: int = 0, recalibrate: bool = True, threads: int = 0,
+                progress: bool = True) -> Any:
+        """The sequences that have been silent for longer than expected, the least probable silence first: a DataFrame.
 
-        return overdue(self, self.match(log), now, progress)
+        now: nothing has happened until this moment (or "now"); by default the last event of the log. level: an event is expected by the
+        time that it precedes with this probability.
+        """
+        return overdue(self, self.match(log), now, level, history, recalibrate, threads, progress)
 
-    def sample(self, log, *, until=None, events=0, paths=100, seed=1, threads=0, sequences=None, progress=False):
-        """Futures drawn event by event: a DataFrame with columns sequence, path, step, gap, time and type."""
+    def sample(self, log: Log, *, until: Any = None, events: int = 0, paths: int = 100, sequences: Any = None, stop_at: Any = None,
+               silence: Any = None, history: int = 0, recalibrate: bool = True, seed: int = 1, threads: int = 0, progress: bool = True) -> Any:
+        """Futures drawn event by event: a DataFrame with one row per event and columns sequence, path, step, gap, time and type.
+
+        until: how far to look ahead after the last event. events: the most events of a future. sequences: which, by name or number.
+        stop_at: a future ends with an event of this type. silence: nothing has happened for this long.
+        """
         if until is None and not events:
             raise ArgumentError("say how far: until=, events=, or both")
-        return sample_futures(self, self.match(log), until=until, events=events, paths=paths, seed=seed, threads=threads, sequences=sequences,
+        matched = self.match(log)
+        chosen = list(range(len(log))) if sequences is None else [matched_index(matched, sequence) for sequence in sequences]
+        return sample_futures(self, matched, chosen, until=until, events=events, stop_at=-1 if stop_at is None else type_number(self, stop_at),
+                              silence=silence, paths=paths, history=history, recalibrate=recalibrate, seed=seed, threads=threads,
                               progress=progress)
 
-    def law(self, log, sequence=0, events=None):
+    def law(self, log: Log, sequence: Any = 0, events: Optional[int] = None) -> Law:
         """The law of the gap after the first `events` events (default: all) of a sequence, given by name or number."""
-        from smurf._law import Law
-
         matched = self.match(log)
-        return Law(history_of(self, matched, matched_index(matched, sequence), events))
+        index = matched_index(matched, sequence)
+        length = lib.smurf_data_sequence(matched._handle, index).length
+        if events is not None and not 0 <= events <= length:
+            raise ArgumentError(f"events is {events}, but sequence {sequence!r} has {length}")
+        return Law(history_of(self, matched, index, events), self.unit, self.types)
 
-    def live(self, history=0):
-        """Histories that grow event by event, one per sequence: a Live object."""
+    def live(self, history: int = 0) -> Live:
+        """Histories that grow event by event, one per sequence. history: look back at this many events at most."""
         return Live(self, history)
 
-    def evaluate(self, log, train=None, *, sampler=None, draws=0, steps=0, bootstrap=0, recalibrate=True, seed=1, threads=0, progress=False):
-        """How good the forecasts are on the scored gaps of a log: an Evaluation. train: adds the naive laws."""
-        c = config("smurf_eval_config")
-        keep = []
-        if sampler:
-            keep.append(ffi.new("char[]", encoded(sampler)))
-            c.sampler = keep[-1]
-        c.draws, c.steps, c.bootstrap, c.recalibrate, c.seed, c.threads = draws, steps, bootstrap, int(recalibrate), seed, threads
-        c.examples = 6
-        base = NULL if train is None else self.match(train)._handle
+    def evaluate(self, log: Log, train: Optional[Log] = None, *, sampler: Optional[str] = None, draws: int = 0, steps: int = 0,
+                 step_size: float = 0, denoise: bool = True, bootstrap: int = 0, recalibrate: bool = True, examples: int = 6, seed: int = 1,
+                 threads: int = 0, progress: bool = True) -> Evaluation:
+        """How good the forecasts are on the scored gaps of a log: an Evaluation.
+
+        train: adds the naive laws. sampler: also draws from the law this way and scores the draws (`samplers()`), with `draws` per gap,
+        `steps` of `step_size`, `denoise` at the end. bootstrap: 90% intervals from so many resamplings of the sequences. examples: laws
+        kept for the pictures of the report.
+        """
+        matched = self.match(log)
+        if self.trained_on(log):
+            remark("the model was trained on this log: other events show how good it is")
+        keep: list[Any] = []
+        base = NULL if train is None else self.match(train)
         with Progress(progress) as shown:
-            c.progress = shown.callback
-            return Evaluation(made("smurf_evaluation", lib.smurf_evaluate, self._handle, self.match(log)._handle, base, c), self.unit)
+            c = eval_config(keep, shown, sampler=sampler, draws=draws, steps=steps, step_size=step_size, denoise=denoise, bootstrap=bootstrap,
+                            recalibrate=recalibrate, examples=examples, seed=seed, threads=threads)
+            return Evaluation(made("smurf_evaluation", lib.smurf_evaluate, self._handle, matched._handle, NULL if train is None else base._handle,
+                                   c), self.unit)
 
-    def score(self, log, *, seed=1, threads=0, progress=False):
-        """Every scored event with its gap, PIT, p-value, log density and the probability of its type: a DataFrame."""
-        return score_events(self, self.match(log), seed, threads, progress)
+    def score(self, log: Log, *, recalibrate: bool = True, seed: int = 1, threads: int = 0, progress: bool = True) -> Any:
+        """Every scored event: a DataFrame with its time, type, gap, PIT, p-value, log density and the probability of its type."""
+        return score_events(self, self.match(log), recalibrate, seed, threads, progress)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<smurf.Model {self.parameters:,} weights, {len(self.types):,} types>"
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         rows = [("weights", f"{self.parameters:,}"), ("types", ", ".join(self.types[:8]) + (" …" if len(self.types) > 8 else "")),
                 ("objective", self.settings["objective"])]
         found = self.calibration
@@ -253,13 +237,7 @@ class Model:
         return _html.table("Model", rows)
 
 
-def made_match(model, data):
-    out = ffi.new("smurf_data **")
-    call(lib.smurf_model_match, model, data, out)
-    return out[0]
-
-
-def matched_index(log, sequence):
+def matched_index(log: Log, sequence: Any) -> int:
     """The number of a sequence given by name or number."""
     names = log.sequences
     if sequence in names:
@@ -269,17 +247,19 @@ def matched_index(log, sequence):
     raise KeyError(f"there is no sequence {sequence!r}")
 
 
-def law(model, history, type=None):
-    """The law after a history of times (and types, by name or number): for other people's code.
+def law(model: Model, history: Any, type: Any = None) -> Law:
+    """The law after a history of times (and types, by name or number): for other people's code. Given a Log, the law at the end of its
+    first sequence.
 
-    Given (model, Log), the law at the end of its first sequence.
+    >>> import smurf
+    >>> log = smurf.simulate("exponential", sequences=20, events=20, mean=2.0, seed=3)
+    >>> model = smurf.fit(log, epochs=1, threads=1)
+    >>> smurf.law(model, [0.5, 1.0, 4.0]).pdf([0.5, 1.0]).shape
+    (2,)
     """
     if isinstance(history, Log):
         return model.law(history)
-    live = model.live()
-    kinds = [0] * len(history) if type is None else type
-    for when, kind in zip(history, kinds):
-        live.append("", when, kind)
-    return live.law("")
-
-
+    if type is None:
+        type = [0] * len(history)
+    numbers = len(type) and all(isinstance(kind, (int, np.integer)) for kind in type)
+    return model.law(from_arrays(history, type=type, types=model.types if numbers else None, sort=False, name="history"))

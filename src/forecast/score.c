@@ -6,6 +6,7 @@
 #include "forecast/model_predictor.h"
 
 #include <math.h>
+#include <string.h>
 
 static smurf_scored scored_at(const struct evaluation *e, size_t i, size_t event)
 {
@@ -60,4 +61,25 @@ smurf_status smurf_score(const smurf_model *m, const smurf_data *data, const smu
     if (!status) status = hand_out(&e->values, data, scored, context, err);
     smurf_evaluation_free(e);
     return status;
+}
+
+/* The next element of the caller's array, which may be of an older, shorter struct. */
+struct copying {
+    char *next;
+    size_t size;
+};
+
+static int copy_one(void *context, const smurf_scored *event)
+{
+    struct copying *to = context;
+    memcpy(to->next, event, to->size < sizeof *event ? to->size : sizeof *event);
+    to->next += to->size;
+    return 0;
+}
+
+smurf_status smurf_score_all_sized(smurf_scored *out, size_t size, const smurf_model *model, const smurf_data *data,
+                                   const smurf_eval_config *config, smurf_error *err)
+{
+    struct copying to = {(char *)out, size};
+    return smurf_score(model, data, config, copy_one, &to, err);
 }
