@@ -39,7 +39,8 @@ static smurf_data *sittings(double share, size_t sequences, uint64_t seed)
 static smurf_model *train_on(const smurf_data *train, const smurf_data *dev, const char *epochs, const char *tail)
 {
     const char *const set[][2] = {{"width", "16"},    {"inner", "32"}, {"heads", "2"},   {"layers", "1"},
-                                  {"epochs", epochs}, {"batch", "8"},  {"threads", "1"}, {"tail", tail}};
+                                  {"epochs", epochs}, {"batch", "8"},  {"threads", "1"}, {"tail", tail},
+                                  {"counts", "off"},  {"pool", "off"}};
     smurf_error err;
     smurf_settings *settings;
     smurf_model *model;

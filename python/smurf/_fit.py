@@ -80,7 +80,7 @@ def fit(train: Log, dev: Optional[Log] = None, *, preset: str = "default", path:
     >>> import smurf
     >>> log = smurf.simulate("exponential", sequences=20, events=20, mean=2.0, seed=3)
     >>> smurf.fit(log, epochs=1, width=16, threads=1)
-    <smurf.Model 13,802 weights, 1 types>
+    <smurf.Model 14,292 weights, 1 types>
     """
     asked: dict[str, Any] = {"preset": preset, "path": path, "checkpoint": checkpoint, "resume": resume, "save_every": save_every,
                              "recalibrate": recalibrate, "callback": callback, "progress": progress}

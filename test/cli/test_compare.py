@@ -57,7 +57,8 @@ class Table(CompareCase):
                 self.assertEqual(float(line[name]), r["mean"][name])
                 self.assertEqual(float(line[name + "_sd"]) if line[name + "_sd"] else None, r["sd"][name])
                 self.assertEqual(line[name + "_mark"], r["marks"].get(name, ""))
-            shown = "%.4f" % r["mean"]["crps"] + (" ± %.4f" % r["sd"]["crps"] if r["runs"] > 1 else "")
+            sd = r["sd"]["crps"]
+            shown = "%.4f" % r["mean"]["crps"] + (" ± " + ("%.4f" if sd >= 5e-5 else "%.3g") % sd if r["runs"] > 1 else "")
             mark = r["marks"].get("crps")
             name = {"recent": "naive: recent", "marginal": "naive: marginal"}.get(r["model"], r["model"])
             [row] = [line for line in text.splitlines() if line.startswith(name + " ")]
