@@ -34,7 +34,7 @@ def commands():
 
 
 def is_of_model(command):
-    return command.startswith("smurf ") and command.split()[1] in ("train", "predict", "eval", "overdue", "score")
+    return command.startswith("smurf ") and command.split()[1] in ("train", "predict", "eval", "overdue", "score", "watch")
 
 
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
