@@ -11,6 +11,7 @@ int command_predict(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_sample(int argc, char **argv);
 int command_score(int argc, char **argv);
+int command_serve(int argc, char **argv);
 int command_simulate(int argc, char **argv);
 int command_train(int argc, char **argv);
 int command_watch(int argc, char **argv);

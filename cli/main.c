@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "group.h"
 #include "option.h"
+#include "service.h"
 #include "smurf_lab.h"
 #include "terminal.h"
 
@@ -24,6 +25,7 @@ static const struct {
     {"overdue", command_overdue, "list the sequences that have been silent for longer than expected", GROUP_ALONE},
     {"score", command_score, "score each event: how unusual its time and how probable its type", GROUP_ALONE},
     {"watch", command_watch, "raise alarms about a stream: overdue, odd events, a changed rate, lost calibration", GROUP_ALONE},
+    {"serve", command_serve, "run a service that takes events and answers with forecasts over HTTP", GROUP_ALONE},
     {"sample", command_sample, "sample futures many events ahead", GROUP_ALONE},
     {"report", command_report, "write an HTML report on how reliable a model is", GROUP_ALONE},
     {"info", command_info, "describe event data: size, types, gaps, ties, clock tick, warnings", GROUP_ALONE},
@@ -87,7 +89,7 @@ int main(int argc, char **argv)
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
         print_help(stdout);
     } else if (!strcmp(argv[1], "--version")) {
-        printf("%s %s (%s%s)\n", group_program(), smurf_version(), smurf_features(), group_features());
+        print_version(stdout);
     } else if (!strcmp(argv[1], "--man")) {
         print_man(stdout);
     } else {

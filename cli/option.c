@@ -4,6 +4,7 @@
 #include "address.h"
 #include "files.h"
 #include "group.h"
+#include "service.h"
 #include "smurf_lab.h"
 #include "terminal.h"
 
@@ -276,6 +277,12 @@ static void list_files(const struct usage *u, char **argv)
     }
 }
 
+void print_version(FILE *out)
+{
+    fprintf(out, "%s %s (%s%s%s)\n", group_program(), smurf_version(), smurf_features(), service_feature(),
+            group_features());
+}
+
 int parse_options(const struct usage *usage, int argc, char **argv)
 {
     int n = 0;
@@ -292,7 +299,7 @@ int parse_options(const struct usage *usage, int argc, char **argv)
             exit(finish_output());
         }
         if (version_flag) {
-            printf("%s %s (%s%s)\n", group_program(), smurf_version(), smurf_features(), group_features());
+            print_version(stdout);
             exit(finish_output());
         }
     }

@@ -72,6 +72,9 @@ int parse_options(const struct usage *usage, int argc, char **argv);
    indented. */
 void print_wrapped(FILE *out, const char *text, int indent, int at);
 
+/* One line: the program, its version and what was built in. */
+void print_version(FILE *out);
+
 /* Prints "smurf: ..." to standard error and exits with status 2. */
 void usage_error(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 

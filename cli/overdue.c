@@ -1,8 +1,8 @@
 /* overdue.c - smurf overdue: the sequences that have been silent for longer than expected, most improbable first. */
 #include "commands.h"
-#include "json_out.h"
 #include "modelfile.h"
 #include "show_forecast.h"
+#include "silent.h"
 #include "terminal.h"
 
 #include <stdlib.h>
@@ -13,14 +13,6 @@ struct overdue_options {
     const char *part, *now, *format, *level;
     size_t top, history;
     int raw;
-};
-
-/* A silent sequence. */
-struct silent {
-    size_t sequence, events;
-    smurf_moment last;
-    double silence, expected; /* since the last event; the level's quantile */
-    double p;                 /* of no event for that long */
 };
 
 struct session {
@@ -46,16 +38,6 @@ static int keep_overdue(void *context, const smurf_answer *a)
     struct silent row = {a->sequence, a->events, a->last, a->silence, a->interval[0].high, a->survival};
     if (row.silence > row.expected) s->row[s->rows++] = row;
     return 0;
-}
-
-/* Least probable first. Where probabilities are too small to tell apart, longest in terms of what was expected. */
-static int improbable_first(const void *left, const void *right)
-{
-    const struct silent *a = left, *b = right;
-    double x = a->silence * b->expected, y = b->silence * a->expected;
-    if (a->p != b->p) return a->p < b->p ? -1 : 1;
-    if (x != y) return x > y ? -1 : 1;
-    return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
 }
 
 static const char *name_of(const struct session *s, size_t sequence, char text[24])
@@ -85,7 +67,7 @@ static int ask(struct session *s)
     smurf_status status = smurf_forecast_many(s->model, s->data, &q, &config, keep_overdue, s, &err);
     terminal_clear();
     if (status) return failed == SIZE_MAX ? report_error(&err) : report_sequence(name_of(s, failed, text), &err);
-    qsort(s->row, s->rows, sizeof *s->row, improbable_first);
+    qsort(s->row, s->rows, sizeof *s->row, silent_order);
     return 0;
 }
 
@@ -203,22 +185,11 @@ static void show_csv(const struct session *s)
 
 static void show_jsonl(const struct session *s)
 {
-    char name[24];
+    char name[24], type[24];
     for (size_t i = 0; i < shown(s); i++) {
         const struct silent *r = &s->row[i];
-        fputs("{\"sequence\":", stdout);
-        put_string(stdout, name_of(s, r->sequence, name));
-        printf(",\"events\":%zu", r->events);
-        json_moment(stdout, "last", r->last, s->calendar);
-        fputs(",\"type\":", stdout);
-        put_string(stdout, last_type(s, r, name));
-        json_moment(stdout, "now", s->now, s->calendar);
-        json_number(stdout, "silence", r->silence);
-        json_number(stdout, "level", s->level);
-        json_number(stdout, "expected", r->expected);
-        json_at(stdout, "expected_at", r->last, r->expected, s->calendar);
-        json_number(stdout, "p", r->p);
-        puts("}");
+        silent_json(stdout, r, name_of(s, r->sequence, name), last_type(s, r, type), s->now, s->level, s->calendar);
+        putchar('\n');
     }
 }
 

@@ -1,6 +1,6 @@
 /* watch.c - smurf watch: alarms about a stream of events, as many per day as were asked for. */
+#include "alarm_bars.h"
 #include "commands.h"
-#include "json_out.h"
 #include "modelfile.h"
 #include "show_forecast.h"
 #include "stream.h"
@@ -45,26 +45,6 @@ static void header(struct session *s)
     s->any = true;
 }
 
-static void show_jsonl(const struct session *s, const struct alarm *a, const char *type)
-{
-    fputs("{\"alarm\":", stdout);
-    put_string(stdout, smurf_alarm_name(a->kind));
-    json_moment(stdout, "at", a->at, s->calendar);
-    if (a->sequence) {
-        fputs(",\"sequence\":", stdout);
-        put_string(stdout, a->sequence);
-    }
-    if (type) {
-        fputs(",\"type\":", stdout);
-        put_string(stdout, type);
-    }
-    json_number(stdout, "p", a->p);
-    if (!isnan(a->gap)) json_number(stdout, a->kind == SMURF_ALARM_OVERDUE ? "silence" : "gap", a->gap);
-    fputs(",\"evidence\":", stdout);
-    put_string(stdout, a->words);
-    puts("}");
-}
-
 static void show_csv(const struct session *s, const struct alarm *a, const char *type)
 {
     char at[MOMENT_TEXT];
@@ -87,7 +67,7 @@ static void show(void *context, const struct alarm *a)
     const char *type = a->type < 0 ? NULL : type_text(name, s->model, a->type);
     s->alarms++;
     header(s);
-    if (s->format == SHOW_JSONL) show_jsonl(s, a, type);
+    if (s->format == SHOW_JSONL) alarm_json(stdout, a, type, s->calendar), putchar('\n');
     if (s->format == SHOW_CSV) show_csv(s, a, type);
     if (s->format != SHOW_TABLE) return;
     printf("%-*s %-*s ", DATE_WIDTH, s->calendar ? date_text(text, a->at, true) : moment_text(text, a->at, 0),
@@ -236,39 +216,6 @@ static int watch(struct session *s, char **argv, struct dataset_options *data)
     return status;
 }
 
-/* The first gaps to end are the short ones: long enough for most to end, but not for ever. */
-static double warm_up_of(const smurf_model *model, double day)
-{
-    enum { DAYS_MOST = 30 };
-    const double level = 0.95;
-    double gap = 0;
-    smurf_forecast *f;
-    if (smurf_forecast_new(&f, model, 0, NULL)) out_of_memory();
-    if (smurf_forecast_quantile(f, &level, &gap, 1, NULL)) gap = 0; /* an old model: only a day */
-    smurf_forecast_free(f);
-    return fmin(gap, DAYS_MOST * day);
-}
-
-static smurf_alarms *make_alarms(const struct watch_options *o, const smurf_model *model)
-{
-    smurf_alarms_config config;
-    smurf_alarms *alarms;
-    smurf_error err;
-    smurf_alarms_config_init(&config);
-    parse_numbers("alarms-per-day", o->per_day, 1e-6, 1e6, &config.per_day, 1);
-    if (o->day)
-        config.day = parse_duration("day", o->day, model);
-    else if (smurf_duration_parse(&config.day, "1d", model_unit(model), &err))
-        usage_error(
-            "the unit of the model's times is not known: give the length of a day in it, --day 1440 for minutes");
-    if (!(config.day > 0)) usage_error("--day takes a time above 0");
-    config.warm_up = warm_up_of(model, config.day);
-    config.typed = smurf_model_types(model) > 1;
-    config.adapt = !o->fixed;
-    if (smurf_alarms_new(&alarms, &config, &err)) exit(report_error(&err));
-    return alarms;
-}
-
 int command_watch(int argc, char **argv)
 {
     struct watch_options o = {.data = {.history = NOT_GIVEN}, .per_day = "1", .format = "table", .sequences = 10000};
@@ -317,7 +264,7 @@ int command_watch(int argc, char **argv)
     modelfile_types(model, &data);
     s.calendar = smurf_model_is_calendar(model);
     s.watched = (struct watched){
-        .model = model, .alarms = make_alarms(&o, model), .seed = common.seed, .raise = show, .context = &s};
+        .model = model, .alarms = alarm_bars(model, o.per_day, o.day, o.fixed), .seed = common.seed, .raise = show, .context = &s};
     s.watched.kept = (struct kept_set){.model = model, .history = o.history, .raw = o.raw, .most = o.sequences};
     report_misses(model);
     status = watch(&s, argv, &data);

@@ -1,0 +1,226 @@
+/*
+ * http_events.c - the events of a body: an object, an array of objects, or JSON Lines.
+ *
+ *     {"sequence": "pump-7", "time": "2024-01-31T12:00:00Z", "type": "stop", "id": "a81f"}
+ *
+ * Names and types may be numbers; `time` is a date or a number, as in the model's data; `id` may be missing, and `type`
+ * where there is only one.
+ */
+#include "http.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Types ------------------------------------------------------------------------------------- */
+
+struct type {
+    const char *name;
+    uint32_t number;
+};
+struct types {
+    struct type *type; /* (count) by name; NULL: types are numbers */
+    uint32_t count;
+};
+
+static int by_name(const void *left, const void *right)
+{
+    return strcmp(((const struct type *)left)->name, ((const struct type *)right)->name);
+}
+
+struct types *types_new(const smurf_model *model)
+{
+    struct types *t = calloc(1, sizeof *t);
+    if (!t) return NULL;
+    t->count = smurf_model_types(model);
+    if (!smurf_model_type_name(model, 0)) return t;
+    t->type = calloc(t->count, sizeof *t->type);
+    if (!t->type) {
+        free(t);
+        return NULL;
+    }
+    for (uint32_t k = 0; k < t->count; k++) t->type[k] = (struct type){smurf_model_type_name(model, k), k};
+    qsort(t->type, t->count, sizeof *t->type, by_name);
+    return t;
+}
+
+void types_free(struct types *t)
+{
+    if (t) free(t->type);
+    free(t);
+}
+
+uint32_t types_find(const struct types *t, const char *name)
+{
+    char *end;
+    if (t->type) {
+        const struct type key = {.name = name}, *found = bsearch(&key, t->type, t->count, sizeof key, by_name);
+        return found ? found->number : t->count;
+    }
+    if (*name < '0' || *name > '9') return t->count;
+    unsigned long number = strtoul(name, &end, 10);
+    return *end || number >= t->count ? t->count : (uint32_t)number;
+}
+
+/* ---- One event --------------------------------------------------------------------------------- */
+
+enum { NAME_MOST = 512 };
+
+struct reading {
+    struct request *request;
+    struct store_batch *batch;
+    size_t room;
+};
+
+static bool refuse(struct reading *r, const char *field, const char *what_to_do, const char *what)
+{
+    reply_error(&r->request->reply, MHD_HTTP_BAD_REQUEST, field, what_to_do, "event %zu: %s", r->batch->count, what);
+    return false;
+}
+
+static bool no_memory(struct reading *r)
+{
+    reply_memory(&r->request->reply);
+    return false;
+}
+
+/* A string or a number as text, in all its digits; NULL: neither. */
+static const char *plain(const json_t *value, char number[40])
+{
+    if (json_is_string(value)) return json_string_value(value);
+    if (json_is_integer(value)) {
+        snprintf(number, 40, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        return number;
+    }
+    if (!json_is_real(value)) return NULL;
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(number, 40, "%.*g", digits, json_real_value(value));
+        if (strtod(number, NULL) == json_real_value(value)) break;
+    }
+    return number;
+}
+
+static bool read_name(struct reading *r, const json_t *object, const char *field, char **out)
+{
+    char number[40];
+    const char *text = plain(json_object_get(object, field), number);
+    if (!text || !*text) return refuse(r, field, "give a text or a number", text ? "the name is empty" : "it has no such name");
+    if (strlen(text) > NAME_MOST) return refuse(r, field, "give up to 512 bytes", "the name is too long");
+    *out = strdup(text);
+    return *out || no_memory(r);
+}
+
+static bool read_time(struct reading *r, const json_t *object, smurf_moment *out)
+{
+    const json_t *value = json_object_get(object, "time");
+    int calendar = r->request->service->calendar;
+    char number[40], *end;
+    const char *text = plain(value, number);
+    smurf_error err;
+    if (!text) return refuse(r, "time", calendar ? "give a date such as \"2024-01-31T12:00:00Z\"" : "give a number", "it has no time");
+    strtod(text, &end);
+    bool is_number = *text && !*end;
+    if (is_number && calendar)
+        return refuse(r, "time", "give a date such as \"2024-01-31T12:00:00Z\"", "the time is a number, but the model's times are dates");
+    if (!is_number && !calendar)
+        return refuse(r, "time", "give a number", "the time is no number, but the model's times are numbers");
+    if (smurf_moment_parse(out, text, &err))
+        return refuse(r, "time", calendar ? "give a date such as \"2024-01-31T12:00:00Z\"" : "give a number", err.message);
+    return true;
+}
+
+static bool read_type(struct reading *r, const json_t *object, char **out)
+{
+    const struct types *types = r->request->service->types;
+    char text[700];
+    if (!json_object_get(object, "type") && types->count == 1) {
+        *out = strdup(types->type ? types->type[0].name : "0");
+        return *out || no_memory(r);
+    }
+    if (!read_name(r, object, "type", out)) return false;
+    if (types_find(types, *out) < types->count) return true;
+    snprintf(text, sizeof text, "the model does not know the type '%s'", *out);
+    return refuse(r, "type", "give one of the types in /v1/model, or train a model that knows it", text);
+}
+
+static bool check_fields(struct reading *r, json_t *object)
+{
+    static const char *const field[] = {"sequence", "time", "type", "id"};
+    const char *name;
+    json_t *value;
+    json_object_foreach(object, name, value) {
+        bool known = false;
+        for (size_t i = 0; i < sizeof field / sizeof *field; i++) known = known || strcmp(name, field[i]) == 0;
+        if (!known) return refuse(r, name, "leave it out: an event has sequence, time, type and id", "there is no such field");
+    }
+    return true;
+}
+
+static bool read_event(struct reading *r, json_t *object)
+{
+    struct store_batch *b = r->batch;
+    if (b->count == r->room) {
+        size_t room = r->room ? 2 * r->room : 16;
+        struct store_event *more = realloc(b->event, room * sizeof *more);
+        if (!more) return no_memory(r);
+        b->event = more;
+        r->room = room;
+    }
+    struct store_event *e = &b->event[b->count++];
+    *e = (struct store_event){0};
+    if (!json_is_object(object)) return refuse(r, NULL, "give an object with sequence, time and type", "it is no object");
+    json_t *id = json_object_get(object, "id");
+    return check_fields(r, object) && read_name(r, object, "sequence", &e->sequence) && read_time(r, object, &e->at) &&
+           read_type(r, object, &e->type) && (!id || json_is_null(id) || read_name(r, object, "id", &e->id));
+}
+
+/* ---- The body ---------------------------------------------------------------------------------- */
+
+static bool read_value(struct reading *r, json_t *value)
+{
+    if (!json_is_array(value)) return read_event(r, value);
+    for (size_t i = 0; i < json_array_size(value); i++)
+        if (!read_event(r, json_array_get(value, i))) return false;
+    return true;
+}
+
+static bool malformed(struct reading *r, const json_error_t *error)
+{
+    if (json_error_code(error) == json_error_out_of_memory) return no_memory(r);
+    reply_error(&r->request->reply, MHD_HTTP_BAD_REQUEST, NULL, "send an object, an array of objects, or JSON Lines",
+                "after %zu events the body is not JSON: %s", r->batch->count, error->text);
+    return false;
+}
+
+bool events_read(struct request *q, struct store_batch *out)
+{
+    static const char space[] = " \t\r\n";
+    struct reading r = {.request = q, .batch = out};
+    *out = (struct store_batch){0};
+    const char *p = q->body, *end = q->body + q->size;
+    for (bool good = true; good;) {
+        json_error_t error;
+        while (p < end && *p && strchr(space, *p)) p++;
+        if (p == end) break;
+        json_t *value = json_loadb(p, (size_t)(end - p), JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES, &error);
+        good = value ? read_value(&r, value) : malformed(&r, &error);
+        json_decref(value);
+        if (!good) return false;
+        p += error.position;
+    }
+    if (out->count) return true;
+    reply_error(&q->reply, MHD_HTTP_BAD_REQUEST, NULL, "send an object, an array of objects, or JSON Lines",
+                "the body holds no event");
+    return false;
+}
+
+void events_release(struct store_batch *b)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        free(b->event[i].sequence);
+        free(b->event[i].type);
+        free(b->event[i].id);
+    }
+    free(b->event);
+}

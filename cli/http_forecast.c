@@ -1,0 +1,162 @@
+/* http_forecast.c - taking events, and forecasts: of a stored sequence, or of the events in the request. */
+#include "http.h"
+
+#include <string.h>
+
+/* ---- POST /v1/events --------------------------------------------------------------------------- */
+
+static void refuse_late(struct request *q, const struct store_batch *b)
+{
+    char at[MOMENT_TEXT], last[MOMENT_TEXT];
+    const struct store_event *e = &b->event[b->at];
+    reply_error(&q->reply, MHD_HTTP_CONFLICT, "time",
+                "send the events of a sequence in the order of time; to send one again, give it an id",
+                "event %zu: %s is before the last event of '%.200s', at %s; none of the events is stored", b->at + 1,
+                moment_text(at, e->at, q->service->calendar), e->sequence,
+                moment_text(last, b->last, q->service->calendar));
+}
+
+static void tell_outcome(struct request *q, const struct store_batch *b)
+{
+    struct reply *r = &q->reply;
+    switch (b->outcome) {
+    case STORE_DONE: fprintf(r->out, "{\"accepted\":%zu,\"duplicates\":%zu}\n", b->accepted, b->duplicates); return;
+    case STORE_LATE: refuse_late(q, b); return;
+    case STORE_CONFLICT:
+        reply_error(r, MHD_HTTP_CONFLICT, "id", "give each event an id of its own",
+                    "event %zu: its id is that of another event of '%.200s'; none of the events is stored", b->at + 1,
+                    b->event[b->at].sequence);
+        return;
+    case STORE_MANY:
+        reply_error(r, MHD_HTTP_INSUFFICIENT_STORAGE, "sequence", "start the service with more --sequences",
+                    "event %zu: there are %zu sequences, and no more are accepted; none of the events is stored",
+                    b->at + 1, q->service->o->sequences);
+        return;
+    case STORE_FULL:
+        reply_error(r, MHD_HTTP_INSUFFICIENT_STORAGE, NULL, "make room where the store is, and send them again",
+                    "the store is full; none of the events is stored");
+        return;
+    case STORE_BUSY:
+        reply_error(r, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, "send them again in a while",
+                    "too many events wait to be stored");
+        return;
+    case STORE_BROKEN:
+        reply_error(r, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, "check the store and its disk, and send them again",
+                    "the store cannot be written: %s; none of the events is stored", b->words);
+        return;
+    case STORE_MEMORY: reply_memory(r); return;
+    }
+}
+
+void answer_events(struct request *q)
+{
+    struct store_batch batch;
+    if (events_read(q, &batch)) {
+        store_put(q->service->store, &batch);
+        q->service->taken += batch.accepted;
+        q->service->duplicates += batch.duplicates;
+        tell_outcome(q, &batch);
+    }
+    events_release(&batch);
+}
+
+/* ---- GET /v1/forecast/SEQUENCE ----------------------------------------------------------------- */
+
+void reply_standing(struct request *q, enum standing_outcome outcome, const char *name, const smurf_error *err)
+{
+    if (outcome == STANDING_NONE)
+        reply_error(&q->reply, MHD_HTTP_NOT_FOUND, "sequence", "post its events to /v1/events first",
+                    "there is no sequence '%.200s'", name);
+    else if (outcome == STANDING_STORE)
+        reply_broken_store(&q->reply);
+    else
+        reply_library(&q->reply, err, query_text(q, "now") ? "now" : NULL,
+                      "give a moment that is not before the last event");
+}
+
+void answer_forecast(struct request *q)
+{
+    struct question question;
+    smurf_answer *answer;
+    smurf_error err;
+    uint32_t type;
+    if (!query_question(q, &question)) return;
+    enum standing_outcome outcome = standing_ask(q->service->standing, q->rest, &question.ask, &answer, &type, &err);
+    if (outcome != STANDING_DONE) {
+        reply_standing(q, outcome, q->rest, &err);
+        return;
+    }
+    show_forecast(q->reply.out, &question, q->rest, answer);
+    smurf_answer_free(answer);
+    q->service->forecasts++;
+}
+
+/* ---- POST /v1/forecast ------------------------------------------------------------------------- */
+
+struct showing {
+    struct request *request;
+    const struct question *question;
+    const smurf_data *data;
+};
+
+static int show(void *context, const smurf_answer *a)
+{
+    const struct showing *s = context;
+    char name[24];
+    FILE *out = s->request->reply.out;
+    if (a->sequence) putc(',', out);
+    show_forecast(out, s->question, sequence_text(name, smurf_data_sequence(s->data, a->sequence), a->sequence), a);
+    s->request->service->forecasts++;
+    return 0;
+}
+
+/* The body as a file: JSON or a table, read as the data of training was. */
+static smurf_status read_history(const struct request *q, smurf_data **out, smurf_error *err)
+{
+    const smurf_model *model = q->service->model;
+    smurf_read_config config;
+    smurf_data *data;
+    size_t at = strspn(q->body, " \t\r\n");
+    smurf_read_config_init(&config);
+    config.format = smurf_format_of_path(q->body[at] == '{' || q->body[at] == '[' ? "body.jsonl" : "body.csv");
+    config.as = smurf_model_reading(model);
+    config.types_are_words = smurf_model_type_name(model, 0) != NULL;
+    config.rare = 0;
+    smurf_status status = smurf_data_read_memory(&data, q->body, q->size, "body", &config, err);
+    if (status) return status;
+    status = smurf_model_match(model, data, out, err);
+    smurf_data_free(data);
+    return status;
+}
+
+static bool is_compressed(const struct request *q)
+{
+    return q->size > 1 && (unsigned char)q->body[0] == 0x1f && (unsigned char)q->body[1] == 0x8b;
+}
+
+void answer_history(struct request *q)
+{
+    static const char hint[] = "send events as JSON Lines, JSON or CSV, as in the data of training";
+    struct question question;
+    struct showing showing = {.request = q, .question = &question};
+    smurf_many_config config;
+    smurf_data *data = NULL;
+    smurf_error err;
+    if (!query_question(q, &question)) return;
+    if (!q->size || is_compressed(q)) {
+        reply_error(&q->reply, MHD_HTTP_BAD_REQUEST, NULL, hint, q->size ? "the body is compressed" : "the body is empty");
+        return;
+    }
+    smurf_status status = read_history(q, &data, &err);
+    if (!status) {
+        smurf_many_config_init(&config);
+        config.history = q->service->o->history;
+        config.threads = 1;
+        showing.data = data;
+        fputs("{\"forecasts\":[", q->reply.out);
+        status = smurf_forecast_many(q->service->model, data, &question.ask, &config, show, &showing, &err);
+        fputs("]}\n", q->reply.out);
+    }
+    if (status) reply_library(&q->reply, &err, question.ask.now ? "now" : NULL, hint);
+    smurf_data_free(data);
+}
