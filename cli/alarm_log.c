@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { KEPT = 10000, PORTION = 500 };
+enum { KEPT = 10000, PORTION = 500, QUIET_SECONDS = 10 };
 
 struct alarm_log {
     const smurf_model *model;
@@ -80,27 +80,37 @@ static void look_at(struct alarm_log *l, struct portion *p)
     }
 }
 
-/* With dates, what is silent becomes overdue as time passes. */
-static void pass_time(struct alarm_log *l)
+/* With dates, what is silent becomes overdue as time passes. Events move time themselves; and while old ones are sent,
+   which takes many requests, it must not run ahead of them. */
+static void pass_time(struct alarm_log *l, time_t quiet)
 {
     struct timespec now;
-    if (!l->calendar || !l->watched.begun) return;
+    if (!l->calendar || !l->watched.begun || quiet < QUIET_SECONDS) return;
     clock_gettime(CLOCK_REALTIME, &now);
     smurf_moment moment = {now.tv_sec, (double)now.tv_nsec / 1e9};
     if (smurf_moment_gap(l->watched.now, moment) > 0) watched_pass(&l->watched, moment);
 }
 
+static time_t steady_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec;
+}
+
 static void *follow(void *context)
 {
     struct alarm_log *l = context;
+    time_t latest = steady_seconds();
     struct portion *p = calloc(1, sizeof *p);
     while (p && !l->ending) {
         p->log = l;
         p->count = 0;
         store_log(l->store, l->looked_at, PORTION, note, p);
         look_at(l, p);
+        if (p->count) latest = steady_seconds();
         if (p->count == PORTION) continue;
-        pass_time(l);
+        pass_time(l, steady_seconds() - latest);
         store_wait(l->store, l->looked_at);
     }
     free(p);

@@ -105,7 +105,8 @@ static bool read_name(struct reading *r, const json_t *object, const char *field
 {
     char number[40];
     const char *text = plain(json_object_get(object, field), number);
-    if (!text || !*text) return refuse(r, field, "give a text or a number", text ? "the name is empty" : "it has no such name");
+    if (!text || !*text)
+        return refuse(r, field, "give a text or a number", text ? "the name is empty" : "it has no such name");
     if (strlen(text) > NAME_MOST) return refuse(r, field, "give up to 512 bytes", "the name is too long");
     *out = strdup(text);
     return *out || no_memory(r);
@@ -118,15 +119,19 @@ static bool read_time(struct reading *r, const json_t *object, smurf_moment *out
     char number[40], *end;
     const char *text = plain(value, number);
     smurf_error err;
-    if (!text) return refuse(r, "time", calendar ? "give a date such as \"2024-01-31T12:00:00Z\"" : "give a number", "it has no time");
+    if (!text)
+        return refuse(r, "time", calendar ? "give a date such as \"2024-01-31T12:00:00Z\"" : "give a number",
+                      "it has no time");
     strtod(text, &end);
     bool is_number = *text && !*end;
     if (is_number && calendar)
-        return refuse(r, "time", "give a date such as \"2024-01-31T12:00:00Z\"", "the time is a number, but the model's times are dates");
+        return refuse(r, "time", "give a date such as \"2024-01-31T12:00:00Z\"",
+                      "the time is a number, but the model's times are dates");
     if (!is_number && !calendar)
         return refuse(r, "time", "give a number", "the time is no number, but the model's times are numbers");
     if (smurf_moment_parse(out, text, &err))
-        return refuse(r, "time", calendar ? "give a date such as \"2024-01-31T12:00:00Z\"" : "give a number", err.message);
+        return refuse(r, "time", calendar ? "give a date such as \"2024-01-31T12:00:00Z\"" : "give a number",
+                      err.message);
     return true;
 }
 
@@ -149,10 +154,12 @@ static bool check_fields(struct reading *r, json_t *object)
     static const char *const field[] = {"sequence", "time", "type", "id"};
     const char *name;
     json_t *value;
-    json_object_foreach(object, name, value) {
+    json_object_foreach(object, name, value)
+    {
         bool known = false;
         for (size_t i = 0; i < sizeof field / sizeof *field; i++) known = known || strcmp(name, field[i]) == 0;
-        if (!known) return refuse(r, name, "leave it out: an event has sequence, time, type and id", "there is no such field");
+        if (!known)
+            return refuse(r, name, "leave it out: an event has sequence, time, type and id", "there is no such field");
     }
     return true;
 }
@@ -169,7 +176,8 @@ static bool read_event(struct reading *r, json_t *object)
     }
     struct store_event *e = &b->event[b->count++];
     *e = (struct store_event){0};
-    if (!json_is_object(object)) return refuse(r, NULL, "give an object with sequence, time and type", "it is no object");
+    if (!json_is_object(object))
+        return refuse(r, NULL, "give an object with sequence, time and type", "it is no object");
     json_t *id = json_object_get(object, "id");
     return check_fields(r, object) && read_name(r, object, "sequence", &e->sequence) && read_time(r, object, &e->at) &&
            read_type(r, object, &e->type) && (!id || json_is_null(id) || read_name(r, object, "id", &e->id));

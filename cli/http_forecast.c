@@ -144,7 +144,8 @@ void answer_history(struct request *q)
     smurf_error err;
     if (!query_question(q, &question)) return;
     if (!q->size || is_compressed(q)) {
-        reply_error(&q->reply, MHD_HTTP_BAD_REQUEST, NULL, hint, q->size ? "the body is compressed" : "the body is empty");
+        reply_error(&q->reply, MHD_HTTP_BAD_REQUEST, NULL, hint,
+                    q->size ? "the body is compressed" : "the body is empty");
         return;
     }
     smurf_status status = read_history(q, &data, &err);

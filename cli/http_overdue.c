@@ -1,4 +1,5 @@
-/* http_overdue.c - the sequences that have been silent for longer than expected. All are asked, one request at a time. */
+/* http_overdue.c - the sequences that have been silent for longer than expected. All are asked, one request at a time.
+ */
 #include "http.h"
 
 #include "silent.h"
@@ -152,7 +153,8 @@ void answer_overdue(struct request *q)
     if (!query_count(q, "top", OVERDUE_MOST, &top) || !query_moment(q, "now", &s.now, &s.given)) return;
     if (level) s.level = strtod(level, &end);
     if (level && (!*level || *end || !(s.level >= 1e-9 && s.level <= 1 - 1e-9))) {
-        reply_error(&q->reply, MHD_HTTP_BAD_REQUEST, "level", "give a number between 0 and 1", "level is '%.100s'", level);
+        reply_error(&q->reply, MHD_HTTP_BAD_REQUEST, "level", "give a number between 0 and 1", "level is '%.100s'",
+                    level);
         return;
     }
     if (!s.given && v->calendar) {

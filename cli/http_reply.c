@@ -88,7 +88,8 @@ static void add_headers(struct MHD_Response *response, const struct reply *r, bo
 
 enum MHD_Result reply_send(struct reply *r, struct MHD_Connection *connection, bool close)
 {
-    static char none[] = "{\"error\":{\"message\":\"the service is out of memory\",\"field\":null,\"do\":\"try again later\"}}\n";
+    static char none[] =
+        "{\"error\":{\"message\":\"the service is out of memory\",\"field\":null,\"do\":\"try again later\"}}\n";
     bool failed = !r->out || fflush(r->out) != 0 || ferror(r->out);
     if (r->out) fclose(r->out);
     r->out = NULL;
@@ -98,9 +99,9 @@ enum MHD_Result reply_send(struct reply *r, struct MHD_Connection *connection, b
         r->status = MHD_HTTP_SERVICE_UNAVAILABLE;
         r->type = "application/json";
     }
-    struct MHD_Response *response = failed
-                                        ? http.create_response_from_buffer(sizeof none - 1, none, MHD_RESPMEM_PERSISTENT)
-                                        : http.create_response_from_buffer(r->size, r->bytes, MHD_RESPMEM_MUST_FREE);
+    struct MHD_Response *response =
+        failed ? http.create_response_from_buffer(sizeof none - 1, none, MHD_RESPMEM_PERSISTENT)
+               : http.create_response_from_buffer(r->size, r->bytes, MHD_RESPMEM_MUST_FREE);
     if (!response) {
         free(r->bytes);
         r->bytes = NULL;

@@ -23,6 +23,7 @@ enum {
     POOL = 16,
     HEADER_BYTES = 32 << 10, /* memory of a connection */
     BODIES_AT_ONCE = 32,     /* of the longest there may be */
+    MUCH_TOO_LARGE = 4,      /* times the longest: read to its end, so that the client hears of it */
     BACKLOG = 128,
     DRAIN_MS = 4000,
 };
@@ -50,7 +51,7 @@ static bool take_body(struct request *q, const char *bytes, size_t size)
     q->too_large = q->too_large || size > most - q->size;
     if (q->too_large || q->no_room) {
         q->thrown_away += size;
-        return q->thrown_away < 4 * most;
+        return q->thrown_away < MUCH_TOO_LARGE * most;
     }
     if (q->size + size + 1 > q->room) {
         size_t room = 2 * (q->size + size) + 1;
@@ -90,12 +91,14 @@ static bool admit(struct request *q)
     const char *length = http.lookup_connection_value(q->connection, MHD_HEADER_KIND, "Content-Length");
     bool found = route_find(q);
     if (v->draining) {
-        reply_error(&q->reply, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, "ask again when it is back", "the service is ending");
+        reply_error(&q->reply, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, "ask again when it is back",
+                    "the service is ending");
         return false;
     }
     if (!guard_admits(v->guard, q) || !found || !query_names(q)) return false;
-    q->too_large = length && strtoull(length, NULL, 10) > body_most(v);
-    return !q->too_large || body_is_there(q);
+    unsigned long long said = length ? strtoull(length, NULL, 10) : 0;
+    q->too_large = said > body_most(v);
+    return said <= MUCH_TOO_LARGE * body_most(v) || body_is_there(q);
 }
 
 static enum MHD_Result answer(struct request *q, bool close)
@@ -170,7 +173,8 @@ static bool is_loopback(const struct sockaddr *address)
 /* "127.0.0.1:8420" or "[::1]:8420". */
 static struct addrinfo *parse_address(const char *text)
 {
-    const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE, .ai_socktype = SOCK_STREAM};
+    const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
+                                   .ai_socktype = SOCK_STREAM};
     char host[64];
     const char *colon = strrchr(text, ':');
     struct addrinfo *found = NULL;

@@ -35,6 +35,8 @@ static int load(void *functions, const char *file, const char *package, const st
 
 int load_libraries(void)
 {
-    int status = load(&http, "libmicrohttpd.so.12", "libmicrohttpd12", http_entry, sizeof http_entry / sizeof *http_entry);
-    return status ? status : load(&sql, "libsqlite3.so.0", "libsqlite3-0", sql_entry, sizeof sql_entry / sizeof *sql_entry);
+    int status =
+        load(&http, "libmicrohttpd.so.12", "libmicrohttpd12", http_entry, sizeof http_entry / sizeof *http_entry);
+    return status ? status
+                  : load(&sql, "libsqlite3.so.0", "libsqlite3-0", sql_entry, sizeof sql_entry / sizeof *sql_entry);
 }

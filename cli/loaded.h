@@ -46,8 +46,7 @@
     F(open_v2)                                                                                                         \
     F(prepare_v2)                                                                                                      \
     F(reset)                                                                                                           \
-    F(step)                                                                                                            \
-    F(system_errno)
+    F(step)
 
 #define HTTP_MEMBER(name) __typeof__(MHD_##name) *name;
 struct http_functions {

@@ -47,11 +47,10 @@ int command_serve(int argc, char **argv)
         .command = "serve",
         .arguments = "MODEL",
         .summary = "Runs a service: it takes events over HTTP and forecasts the next one of each sequence.",
-        .about =
-            "POST /v1/events takes events, GET /v1/forecast/SEQUENCE answers with what predict --format jsonl\n"
-            "shows; /v1/openapi.json describes the rest. With --store an event is on disk before its request is\n"
-            "answered, and a service that starts again goes on from there. Only this machine is served, unless\n"
-            "--token-file or --no-auth is given. Ctrl-C and SIGTERM finish what has begun and end the service.",
+        .about = "POST /v1/events takes events, GET /v1/forecast/SEQUENCE answers with what predict --format jsonl\n"
+                 "shows; /v1/openapi.json describes the rest. With --store an event is on disk before its request is\n"
+                 "answered, and a service that starts again goes on from there. Only this machine is served, unless\n"
+                 "--token-file or --no-auth is given. Ctrl-C and SIGTERM finish what has begun and end the service.",
         .example = NULL,
         .options = options,
         .least = 1,

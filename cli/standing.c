@@ -1,6 +1,6 @@
 /*
- * standing.c - see standing.h. Sequences are dealt to shards by a hash of their names; a shard is used by one thread at a
- * time.
+ * standing.c - see standing.h. Sequences are dealt to shards by a hash of their names; a shard is used by one thread at
+ * a time.
  */
 #include "http.h"
 

@@ -74,8 +74,7 @@ static int open_side(struct side *side, const char *path, bool reads)
 static int prepare(struct side *side, const char *path, int from, int to)
 {
     for (int i = from; i < to; i++)
-        if (sql.prepare_v2(side->db, text_of[i], -1, &side->statement[i], NULL) != SQLITE_OK)
-            return cannot(path, side);
+        if (sql.prepare_v2(side->db, text_of[i], -1, &side->statement[i], NULL) != SQLITE_OK) return cannot(path, side);
     return 0;
 }
 
@@ -86,17 +85,18 @@ static int settle(struct side *side, const char *path, int calendar)
     int64_t version = one_number(side, "PRAGMA user_version"), application = one_number(side, "PRAGMA application_id");
     if (version < 0) return cannot(path, side);
     if (one_number(side, "SELECT count(*) FROM sqlite_master") == 0 && version == 0) {
-        snprintf(text, sizeof text,
-                 "INSERT INTO about VALUES('times', '%s'); PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
-                 calendar ? "dates" : "numbers", APPLICATION, VERSION);
+        snprintf(
+            text, sizeof text,
+            "INSERT INTO about VALUES('times', '%s'); PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
+            calendar ? "dates" : "numbers", APPLICATION, VERSION);
         bool made = sql.exec(side->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
                     sql.exec(side->db, schema, NULL, NULL, NULL) == SQLITE_OK &&
                     sql.exec(side->db, text, NULL, NULL, NULL) == SQLITE_OK;
         return made ? 0 : cannot(path, side);
     }
     if (application != APPLICATION || version != VERSION)
-        return report_failure("'%s' is no store of smurf serve, or one of another version (give the name of a new file)",
-                              path);
+        return report_failure(
+            "'%s' is no store of smurf serve, or one of another version (give the name of a new file)", path);
     if (one_number(side, calendar ? "SELECT count(*) FROM about WHERE name = 'times' AND value = 'dates'"
                                   : "SELECT count(*) FROM about WHERE name = 'times' AND value = 'numbers'") != 1)
         return report_failure("the times in the store '%s' are %s, but those of the model are %s (use another store)",

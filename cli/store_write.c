@@ -15,9 +15,11 @@
 /* Beyond that many waiting events callers are turned away. */
 enum { WAITING_MOST = 1000000 };
 
+/* What a failure means. SQLite tells that the disk is full, but not that a file may not grow: that is in errno, which
+   put_group() clears. */
 static enum store_outcome failed(struct side *w, struct store_batch *b, int code)
 {
-    int cause = sql.system_errno(w->db);
+    int cause = errno;
     snprintf(b->words, sizeof b->words, "%s", sql.errmsg(w->db));
     if ((code & 0xff) == SQLITE_NOMEM) return STORE_MEMORY;
     bool no_room = (code & 0xff) == SQLITE_IOERR && (cause == ENOSPC || cause == EFBIG || cause == EDQUOT);
@@ -150,6 +152,7 @@ static void put_group(struct store *store, struct store_batch *first)
     struct store_batch *b = first;
     size_t added = 0, events = 0;
     pthread_mutex_lock(&w->lock);
+    errno = 0;
     int code = sql.exec(w->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
     enum store_outcome fatal = code == SQLITE_OK ? STORE_DONE : failed(w, b, code);
     for (; b && fatal == STORE_DONE; b = b->next) {
