@@ -51,7 +51,9 @@ int command_serve(int argc, char **argv)
                  "shows; /v1/openapi.json describes the rest. With --store an event is on disk before its request is\n"
                  "answered, and a service that starts again goes on from there. Only this machine is served, unless\n"
                  "--token-file or --no-auth is given. Ctrl-C and SIGTERM finish what has begun and end the service.",
-        .example = NULL,
+        .example = "  smurf simulate hawkes --sequences 60 -o demo/\n"
+                   "  smurf train demo/ -o model.safetensors --epochs 2\n"
+                   "  smurf serve model.safetensors --store events.db",
         .options = options,
         .least = 1,
         .most = 1,

@@ -30,10 +30,23 @@ class Help(Case):
                 if line in before:
                     continue
                 before.append(line)
+                if line.startswith("smurf serve "):
+                    self.serve_briefly(line, folder)
+                    continue
                 done = subprocess.run(["sh", "-e", "-c", line], cwd=folder, env=environment(), capture_output=True,
                                       timeout=TIMEOUT, text=True)
                 self.assertEqual(done.returncode, 0, (line, done.stderr))
                 self.assertTrue(done.stdout or done.stderr or "convert" in line, line)
+
+    def serve_briefly(self, line, folder):
+        """A service ends when it is told to. It gets a port that is free."""
+        with subprocess.Popen(["sh", "-c", "exec " + line + " --listen 127.0.0.1:0"], cwd=folder, env=environment(),
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+            said = server.stdout.readline()
+            server.terminate()
+            err = server.communicate(timeout=TIMEOUT)[1]
+        if "this build has no service" not in err:
+            self.assertEqual((server.returncode, said[:12]), (0, "listening on"), err)
 
     def test_help_fits_100_columns(self):
         for command in [None, *self.commands()]:
