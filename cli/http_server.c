@@ -215,7 +215,7 @@ static int listen_at(const struct addrinfo *a, const char *text, int *port)
 static struct MHD_Daemon *start(struct service *v, int fd)
 {
     unsigned connections = (unsigned)v->o->connections;
-    return http.start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL, take_request, v,
+    return http.start_daemon(MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL, take_request, v,
                              MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)POOL,
                              MHD_OPTION_CONNECTION_LIMIT, connections < POOL ? (unsigned)POOL : connections,
                              MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
