@@ -10,6 +10,7 @@
 #include "standing.h"
 #include "store.h"
 
+#include <signal.h>
 #include <stdatomic.h>
 
 struct alarm_log;
@@ -26,7 +27,8 @@ struct service {
     struct alarm_log *alarms; /* NULL: none */
     struct guard *guard;
     struct types *types;
-    int64_t started; /* seconds since 1970 */
+    int64_t started;  /* seconds since 1970 */
+    sigset_t signals; /* blocked before the service started its threads */
     atomic_bool draining;
     atomic_size_t running; /* requests */
     atomic_size_t bodies;  /* bytes of bodies in memory */

@@ -46,6 +46,7 @@ void reply_error(struct reply *r, unsigned status, const char *field, const char
     open_body(r);
     r->status = status;
     r->type = "application/json";
+    if (status != MHD_HTTP_METHOD_NOT_ALLOWED) r->allow = NULL;
     if (!r->out) return;
     put_member(r->out, "{\"error\":{\"message\":", message);
     put_member(r->out, ",\"field\":", field);

@@ -215,7 +215,7 @@ static int listen_at(const struct addrinfo *a, const char *text, int *port)
 static struct MHD_Daemon *start(struct service *v, int fd)
 {
     unsigned connections = (unsigned)v->o->connections;
-    return http.start_daemon(MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL, take_request, v,
+    return http.start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL, take_request, v,
                              MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)POOL,
                              MHD_OPTION_CONNECTION_LIMIT, connections < POOL ? (unsigned)POOL : connections,
                              MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
@@ -236,13 +236,6 @@ static void drain(struct service *v, struct MHD_Daemon *daemon)
 
 static int serve(struct service *v, int fd, int port, const char *listen)
 {
-    sigset_t stop, before;
-    sigemptyset(&stop);
-    sigaddset(&stop, SIGINT);
-    sigaddset(&stop, SIGTERM);
-    sigaddset(&stop, SIGHUP);
-    signal(SIGPIPE, SIG_IGN);
-    pthread_sigmask(SIG_BLOCK, &stop, &before); /* signals wake this thread only */
     struct MHD_Daemon *daemon = start(v, fd);
     if (!daemon) {
         close(fd);
@@ -250,8 +243,8 @@ static int serve(struct service *v, int fd, int port, const char *listen)
     }
     printf("listening on http://%.*s:%d\n", (int)(strrchr(listen, ':') - listen), listen, port);
     int status = finish_output();
-    while (!status && !terminal_stopped()) ppoll(NULL, 0, NULL, &before);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    while (!status && !terminal_stopped()) ppoll(NULL, 0, NULL, &v->signals);
+    pthread_sigmask(SIG_SETMASK, &v->signals, NULL);
     drain(v, daemon);
     return status;
 }

@@ -16,7 +16,7 @@ static void check(const struct serve_options *o)
         usage_error("--connections takes a number from 1 to %d", CONNECTIONS_MOST);
     if (!o->timeout || o->timeout > SECONDS_MOST) usage_error("--timeout takes a number from 1 to %d", SECONDS_MOST);
     if (!o->sequences) usage_error("--sequences takes a number above 0");
-    if (o->store && !*o->store) usage_error("--store takes the name of a file");
+    if (o->store && (!*o->store || *o->store == ':')) usage_error("--store takes the name of a file");
     if (o->token_file && o->no_auth) usage_error("--token-file and --no-auth are mutually exclusive");
     if (o->day && !o->per_day) usage_error("--day is the length of a day for --alarms-per-day");
 }

@@ -6,6 +6,18 @@
 
 #include <time.h>
 
+/* Signals that ask to stop are left to this thread, which waits for them: see server_run(). */
+static void block_signals(struct service *v)
+{
+    sigset_t stop;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGINT);
+    sigaddset(&stop, SIGTERM);
+    sigaddset(&stop, SIGHUP);
+    signal(SIGPIPE, SIG_IGN);
+    pthread_sigmask(SIG_BLOCK, &stop, &v->signals);
+}
+
 static int run(struct service *v)
 {
     const struct serve_options *o = v->o;
@@ -30,6 +42,7 @@ int service_run(const struct serve_options *options, smurf_model *model)
     struct service v = {.o = options, .model = model, .calendar = smurf_model_is_calendar(model)};
     int status = load_libraries();
     if (status) return status;
+    block_signals(&v);
     report_misses(model);
     v.started = time(NULL);
     v.types = types_new(model);
