@@ -26,7 +26,7 @@ static int put_sequence(void *context, const char *name, const struct store_sequ
     putc('}', out);
     free(l->last);
     l->last = strdup(name);
-    return 0;
+    return l->last == NULL;
 }
 
 void answer_sequences(struct request *q)
@@ -44,8 +44,10 @@ void answer_sequences(struct request *q)
     else
         fputs("null", out);
     fputs("}\n", out);
+    bool had_name = l.last != NULL;
     free(l.last);
     if (found < 0) reply_broken_store(&q->reply);
+    if (l.count && !had_name) reply_memory(&q->reply);
 }
 
 void answer_alarms(struct request *q)

@@ -263,8 +263,11 @@ int command_watch(int argc, char **argv)
     struct dataset_options data = o.data;
     modelfile_types(model, &data);
     s.calendar = smurf_model_is_calendar(model);
-    s.watched = (struct watched){
-        .model = model, .alarms = alarm_bars(model, o.per_day, o.day, o.fixed), .seed = common.seed, .raise = show, .context = &s};
+    s.watched = (struct watched){.model = model,
+                                 .alarms = alarm_bars(model, o.per_day, o.day, o.fixed),
+                                 .seed = common.seed,
+                                 .raise = show,
+                                 .context = &s};
     s.watched.kept = (struct kept_set){.model = model, .history = o.history, .raw = o.raw, .most = o.sequences};
     report_misses(model);
     status = watch(&s, argv, &data);

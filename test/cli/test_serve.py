@@ -6,7 +6,9 @@ import http.client
 import io
 import json
 import random
+import re
 import resource
+import shlex
 import signal
 import socket
 import sqlite3
@@ -248,6 +250,21 @@ class Serve(ModelCase):
         self.assertNotIn("Access-Control-Allow-Origin", headers)
         self.assertEqual(server.stop(), 0)
         self.assertIn("memory only", server.err)
+
+    def test_the_document(self):
+        """The four commands of doc/service.md, with a small model, and a service on a free port."""
+        with open(os.path.join(common.ROOT, "doc", "service.md")) as file:
+            train, serve, post, get = [shlex.split(line) for line in file if re.match("    (smurf|curl) ", line)][:4]
+        self.assertEqual((train[0], serve[-1], post[2], len(get)), ("smurf", "&", "-d", 2))
+        os.symlink(os.path.join(common.ROOT, "examples"), self.path("examples"))
+        self.smurf(*train[1:], "--epochs", "1", "-q", *models.SMALL)
+        server = Server(self.folder, *serve[2:-1])
+        self.addCleanup(server.process.stdout.close)
+        status, stored = server.post(post[3], post[1].removeprefix("localhost:8420"))
+        self.assertEqual((status, stored), (200, {"accepted": 1, "duplicates": 0}))
+        status, forecast = server.get(get[1].removeprefix("localhost:8420"))
+        self.assertEqual((status, forecast["sequence"], [w["horizon"] for w in forecast["within"]]), (200, "T900", [3600, 86400]))
+        self.assertEqual(server.stop(), 0)
 
     # ---- refusals ----
 
