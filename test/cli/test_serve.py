@@ -5,6 +5,7 @@ import csv
 import http.client
 import io
 import json
+import os
 import random
 import re
 import resource
