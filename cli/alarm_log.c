@@ -141,6 +141,7 @@ void alarm_log_free(struct alarm_log *l)
 {
     if (!l) return;
     l->ending = true;
+    store_wake(l->store);
     pthread_join(l->thread, NULL);
     watched_release(&l->watched);
     for (size_t i = 0; i < KEPT; i++) free(l->text[i]);

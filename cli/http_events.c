@@ -195,7 +195,8 @@ static bool read_value(struct reading *r, json_t *value)
 
 static bool malformed(struct reading *r, const json_error_t *error)
 {
-    if (json_error_code(error) == json_error_out_of_memory) return no_memory(r);
+    enum json_error_code code = json_error_code(error); /* some allocations fail without a code */
+    if (code == json_error_out_of_memory || code == json_error_unknown) return no_memory(r);
     reply_error(&r->request->reply, MHD_HTTP_BAD_REQUEST, NULL, "send an object, an array of objects, or JSON Lines",
                 "after %zu events the body is not JSON: %s", r->batch->count, error->text);
     return false;

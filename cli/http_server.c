@@ -122,7 +122,7 @@ static enum MHD_Result take_request(void *context, struct MHD_Connection *connec
         q->started = steady_seconds();
         v->running++;
         reply_begin(&q->reply);
-        if (!q->reply.out) return MHD_NO;
+        if (!q->reply.out) return answer(q, true); /* out of memory */
         return admit(q) ? MHD_YES : answer(q, strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0);
     }
     if (*size) {

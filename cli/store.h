@@ -57,6 +57,8 @@ size_t store_sequences(const struct store *store);
 size_t store_events(const struct store *store);
 /* Waits until there are more than `number` events, or for a second. */
 void store_wait(struct store *store, size_t number);
+/* Ends such a wait. */
+void store_wake(struct store *store);
 
 /* Reading. Functions return 1, 0 where there is none, -1 if the store cannot be read. */
 struct store_sequence {

@@ -39,7 +39,7 @@ struct store {
     pthread_cond_t arrived, done;
     struct store_batch *first, **last;
     size_t waiting; /* events */
-    bool closing;
+    bool closing, woken;
 };
 
 /* Looks a sequence up: 1, 0 or -1. The side is locked. */

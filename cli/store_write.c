@@ -219,12 +219,20 @@ void store_put(struct store *s, struct store_batch *b)
     pthread_mutex_unlock(&s->lock);
 }
 
+void store_wake(struct store *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->woken = true;
+    pthread_cond_broadcast(&s->done);
+    pthread_mutex_unlock(&s->lock);
+}
+
 void store_wait(struct store *s, size_t number)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec++;
     pthread_mutex_lock(&s->lock);
-    if (s->events <= number && !s->closing) pthread_cond_timedwait(&s->done, &s->lock, &until);
+    if (s->events <= number && !s->woken) pthread_cond_timedwait(&s->done, &s->lock, &until);
     pthread_mutex_unlock(&s->lock);
 }
