@@ -362,7 +362,13 @@ class Serve(ModelCase):
             s.settimeout(common.TIMEOUT)
             while s.recv(1000):
                 pass
-        self.assertEqual(server.get("/healthz")[0], 200)
+        with socket.create_connection(("127.0.0.1", server.port)) as s:  # never silent, but without end
+            s.sendall(b"POST /v1/events HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n")
+            with self.assertRaises(OSError):
+                for _ in range(999):
+                    s.sendall(b" ")
+                    time.sleep(0.2)
+        self.assertEqual(server.get("/healthz", connection=server.connect())[0], 200)
 
     def test_usage(self):
         model = self.at("dates.safetensors")
@@ -388,6 +394,15 @@ class Serve(ModelCase):
             done = self.run_smurf("serve", self.at(model), "--store", store, "-q", "--listen", "127.0.0.1:0")
             self.assertEqual((done.status, done.out, done.err.count("\n")), (1, "", 1), done.err)
             self.assertRegex(done.err, says)
+
+    def test_two_services_share_a_store(self):
+        servers = [self.server("--store", "s.db") for _ in range(2)]
+        for k in range(20):
+            event = {"sequence": "a", "time": "2024-02-01T00:00:%02dZ" % k, "type": "login", "id": k}
+            self.assertEqual(servers[k % 2].post(event), (200, {"accepted": 1, "duplicates": 0}))
+            self.assertEqual(servers[1 - k % 2].post(event), (200, {"accepted": 0, "duplicates": 1}))
+            self.assertEqual(self.forecast(servers[0], "a"), self.forecast(servers[1], "a"))
+        self.assertEqual(json.loads(self.forecast(servers[0], "a"))["events"], 20)
 
     def test_kills(self):
         """Two clients send batches, each to sequences of its own, and send again what was not acknowledged. Ids make that safe."""
