@@ -78,9 +78,20 @@ static size_t knots(const void *self, double *out)
 static const struct dist_class silent_class = {
     .name = "silent", .cdf = cdf, .density = density, .quantile = quantile, .knots = knots};
 
+/* A gap that may never end. */
+static double infinite_mean(const void *self)
+{
+    (void)self;
+    return INFINITY;
+}
+
+static const struct dist_class open_class = {
+    .name = "silent, open", .cdf = cdf, .density = density, .quantile = quantile, .knots = knots, .mean = infinite_mean};
+
 struct dist smurf_silent(struct silent *out, struct dist inner, double since)
 {
     if (!(since > 0)) return inner;
     *out = (struct silent){inner, since, smurf_dist_cdf(&inner, since)};
-    return (struct dist){&silent_class, out};
+    bool open = !is_spent(out) && inner.class->mean && inner.class->mean(inner.self) == INFINITY;
+    return (struct dist){open ? &open_class : &silent_class, out};
 }
