@@ -75,23 +75,25 @@ static size_t knots(const void *self, double *out)
     return made;
 }
 
-static const struct dist_class silent_class = {
+/* Without a mean of its own, that of dist.c. */
+static const struct dist_class finite_class = {
     .name = "silent", .cdf = cdf, .density = density, .quantile = quantile, .knots = knots};
 
-/* A gap that may never end. */
-static double infinite_mean(const void *self)
+/* Infinite where the whole gap's is: what never arrives does not arrive after a silence either. */
+static double mean(const void *self)
 {
-    (void)self;
-    return INFINITY;
+    const struct silent *s = self;
+    const struct dist own = {&finite_class, s};
+    if (!is_spent(s) && s->inner.class->mean && s->inner.class->mean(s->inner.self) == INFINITY) return INFINITY;
+    return smurf_dist_mean(&own);
 }
 
-static const struct dist_class open_class = {
-    .name = "silent, open", .cdf = cdf, .density = density, .quantile = quantile, .knots = knots, .mean = infinite_mean};
+static const struct dist_class silent_class = {
+    .name = "silent", .cdf = cdf, .density = density, .quantile = quantile, .knots = knots, .mean = mean};
 
 struct dist smurf_silent(struct silent *out, struct dist inner, double since)
 {
     if (!(since > 0)) return inner;
     *out = (struct silent){inner, since, smurf_dist_cdf(&inner, since)};
-    bool open = !is_spent(out) && inner.class->mean && inner.class->mean(inner.self) == INFINITY;
-    return (struct dist){open ? &open_class : &silent_class, out};
+    return (struct dist){&silent_class, out};
 }

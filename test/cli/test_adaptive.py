@@ -23,7 +23,7 @@ class Adaptive(ModelCase):
             f.write(drifting_log(6000, 900))
         for name, more in ("auto", ()), ("off", ("--adaptive", "0")), ("set", ("--adaptive", "0.02")):
             said = cls.do("train", "log.csv", "-o", name + ".safetensors", "--epochs", "2", "--quiet", *SMALL,
-                          "--recalibrate", "on", "--pool", "off", *more)
+                          "--recalibrate", "on", *more)
             setattr(cls, name, said)
 
     def at(self, name):
