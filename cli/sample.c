@@ -112,7 +112,7 @@ static void line(struct session *s, const char *sequence, const char *what, cons
 /* The time of the n-th next event; infinite if a path has fewer. */
 static void summarise_times(struct session *s, const smurf_futures *futures, const char *sequence)
 {
-    size_t paths = smurf_futures_paths(futures), most = 0;
+    size_t paths = smurf_futures_paths(futures), most = s->o->until > 0 ? 0 : 1;
     for (size_t i = 0; i < paths; i++) {
         const double *time;
         const uint32_t *type;

@@ -1,5 +1,6 @@
 /* watch.c - smurf watch: alarms about a stream of events, as many per day as were asked for. */
 #include "commands.h"
+#include "fingerprint.h"
 #include "json_out.h"
 #include "modelfile.h"
 #include "show_forecast.h"
@@ -269,6 +270,13 @@ static smurf_alarms *make_alarms(const struct watch_options *o, const smurf_mode
     return alarms;
 }
 
+/* What a state depends on beside the model. */
+static uint64_t options_of(const struct watch_options *o)
+{
+    fingerprint f = fingerprint_text(fingerprint_text(0, o->per_day), o->day ? o->day : "");
+    return fingerprint_number(fingerprint_number(f, o->history), (o->fixed ? 2u : 0u) + (o->raw ? 1u : 0u));
+}
+
 int command_watch(int argc, char **argv)
 {
     struct watch_options o = {.data = {.history = NOT_GIVEN}, .per_day = "1", .format = "table", .sequences = 10000};
@@ -318,6 +326,7 @@ int command_watch(int argc, char **argv)
     s.calendar = smurf_model_is_calendar(model);
     s.watched = (struct watched){
         .model = model, .alarms = make_alarms(&o, model), .seed = common.seed, .raise = show, .context = &s};
+    s.watched.options = options_of(&o);
     s.watched.kept = (struct kept_set){.model = model, .history = o.history, .raw = o.raw, .most = o.sequences};
     report_misses(model);
     status = watch(&s, argv, &data);
