@@ -184,6 +184,7 @@ static void write_figure(struct sink *sink, const struct figure *figure, const s
     }
     smurf_sink_text(sink, "</div>\n<figcaption>");
     figure->finding(&finding, evaluation);
+    if (finding.no_memory && !sink->status) sink->status = smurf_fail_memory(&sink->error);
     if (finding.used) {
         smurf_markup_between(sink, "<strong>", finding.text, "</strong>");
     }
@@ -201,7 +202,7 @@ void smurf_page_end(struct sink *sink, const char *more)
 void smurf_page_write(struct sink *sink, const struct evaluation *evaluation, bool figures)
 {
     struct claim claim[CLAIMS];
-    smurf_claims_find(claim, evaluation);
+    if (!smurf_claims_find(claim, evaluation) && !sink->status) sink->status = smurf_fail_memory(&sink->error);
     smurf_page_begin(sink, "Forecasts: ", evaluation->data_about);
     write_top(sink, evaluation, claim);
     smurf_sink_text(sink, "<section>\n<h2>Metrics</h2>\n");
