@@ -22,8 +22,8 @@ class Pool(common.Case):
         self.assertRegex(self.train(), r"(?m)^pool +times \d+% of naive: same hour \(held-out CRPS [0-9.]+% lower, cross-fitted\)"
                                        r"; types \d+% of naive: (recency|Markov) \(log score [0-9.]+ higher\)$")
         text = self.smurf("eval", "model.safetensors", "log.csv", "--report", "page.html", quiet=False).out
-        self.assertRegex(text, r"(?m)^pooled: times \d+% of naive: same hour, types \d+% of naive: (recency|Markov), as suited "
-                               r"held-out gaps best$")
+        self.assertRegex(text, r"(?m)^pooled: times \d+% of naive: same hour, types \d+% of naive: (recency|Markov), chosen "
+                               r"on held-out gaps$")
         self.assertRegex(text, r"(?m)^model, raw ")
         self.assertRegex(self.content("page.html").decode(), r"Pooled: the times are \d+% those of the naive law “same hour”, "
                                                              r"the types \d+% those of “(recency|Markov)”")

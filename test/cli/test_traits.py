@@ -449,7 +449,7 @@ class Content(Described):
         self.check(more, "time", "host", "program", "--strict", name="x.log", sequences=2, types=2, first=None)
         self.refused(lines.replace("\n", "\nException\n"), "no column of times", name="x.log")
         text = lines.replace("\n", "\nException\n", 5)
-        self.refused(text, ["x.log:2: this is no line of a syslog like the others", "5 of 65 rows cannot be read"], name="x.log")
+        self.refused(text, ["x.log:2: unlike the others, this is not a line of a syslog", "5 of 65 rows cannot be read"], name="x.log")
 
     def test_syslog_of_rfc_5424(self):
         def lines(data):
