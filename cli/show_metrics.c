@@ -155,7 +155,7 @@ static void text_pool(FILE *out, const smurf_pool *p)
     fputs(", chosen on held-out gaps\n", out);
 }
 
-/* Whether anything follows: what came and what was foretold. */
+/* Whether anything follows: what came and what was forecast. */
 static void text_ends(FILE *out, const smurf_evaluation *e)
 {
     const smurf_ends *ends = smurf_evaluation_ends(e);

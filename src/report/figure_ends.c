@@ -1,4 +1,4 @@
-/* figure_ends.c - whether it is foretold that nothing follows: the forecast and what happened, by groups of events. */
+/* figure_ends.c - does the model know when nothing follows? The forecast and what happened, by groups of events. */
 #include "report/figure.h"
 #include "report/noise.h"
 
