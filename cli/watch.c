@@ -296,13 +296,13 @@ int command_watch(int argc, char **argv)
         .summary =
             "Raises alarms about a stream of events: overdue, early, of an odd type, a changed rate, lost calibration.",
         .about = "DATA is a file, a directory that holds a test part, or '-' for standard input, whose events\n"
-                 "are taken as they arrive, in the order of time. A sequence is overdue when a silence as long\n"
-                 "as this is too improbable; so are early events and odd types. A rate alarm says that one\n"
-                 "sequence has become about twice or half as fast as forecast, a calibration alarm that the\n"
-                 "forecasts of all sequences together no longer fit. How improbable is too improbable is set so\n"
-                 "that a healthy stream raises --alarms-per-day, and adjusted to the alarms that come. No alarms\n"
-                 "are raised until a day, 100 gaps and the usual length of a gap have passed. A rate alarm is\n"
-                 "not repeated for a day.",
+                 "are taken as they arrive, in the order of time. A sequence is overdue when it has been silent for\n"
+                 "improbably long; an event is early if it came improbably soon, and of an odd type if its type was\n"
+                 "improbable. A rate alarm says that one sequence has become about twice or half as fast as\n"
+                 "forecast, a calibration alarm that the forecasts of all sequences together no longer fit. How\n"
+                 "improbable is set so that a healthy stream raises --alarms-per-day, and adjusted to the alarms\n"
+                 "that come. No alarms are raised until a day, 100 gaps and the usual length of a gap have passed.\n"
+                 "A rate alarm is not repeated for a day.",
         .example = "  smurf simulate hawkes --sequences 60 --until 100 -o demo/\n"
                    "  smurf train demo/ -o model.safetensors --epochs 2\n"
                    "  smurf watch model.safetensors demo/test.jsonl --day 10",

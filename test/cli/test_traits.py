@@ -186,7 +186,9 @@ for form, order in itertools.product(["iso_T_Z", "us", "day_first", "epoch_s", "
         self.assertRegex(" ".join(s["warnings"]), "newest first" if order == "newest_first" else "out of order")
         self.write("sorted.csv", table(ROWS, form=form))
         self.assertEqual(sorted(self.events("x.csv", "--quiet")), sorted(self.events("sorted.csv")))
+        before = r"before the previous event [0-9.]+ " if form == "epoch_s" else r"before the previous event \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"
         self.refuse("info", "x.csv", "--strict", says=["x.csv:", "before the previous", "--strict"])
+        self.assertRegex(self.run_smurf("info", "x.csv", "--strict").err, before)
     add(f"{order}_{form}", in_order)
 
 for form, encoding in itertools.product(["iso_T_Z", "us", "epoch_s"], ["latin1", "cp1252", "utf-8", "utf-8-sig"]):

@@ -147,7 +147,7 @@ class Watch(ModelCase):
         self.assertEqual(done.status, 2)
         self.assertIn("give the length of a day in it, --day 1440 for minutes", done.err)
         self.assertEqual(self.run_smurf("watch", "plain.safetensors", "plain/test.jsonl", "--day", "5").status, 0)
-        for option, value, word in ("--alarms-per-day", "0", "--alarms-per-day"), ("--day", "0", "--day"), ("--format", "xml", "xml"):
+        for option, value, word in ("--alarms-per-day", "0", "--alarms-per-day takes a number from "), ("--day", "0", "--day"), ("--format", "xml", "xml"):
             done = self.run_smurf("watch", "plain.safetensors", "plain/test.jsonl", option, value)
             self.assertEqual(done.status, 2, done.err)
             self.assertIn(word, done.err)
