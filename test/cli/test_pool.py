@@ -27,6 +27,8 @@ class Pool(common.Case):
         self.assertRegex(text, r"(?m)^model, raw ")
         self.assertRegex(self.content("page.html").decode(), r"Pooled: the times are \d+% those of the naive law “same hour”, "
                                                              r"the types \d+% those of “(recency|Markov)”")
+        self.assertIn("“raw” is the model before it is pooled and recalibrated.", self.content("page.html").decode())
+        self.assertNotIn("“fixed” is the model", self.content("page.html").decode())
 
     def test_never_worse(self):
         self.train()
