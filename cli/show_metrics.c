@@ -152,10 +152,10 @@ static void text_pool(FILE *out, const smurf_pool *p)
     fputs("pooled:", out);
     if (p->law) fprintf(out, " times %.0f%% of naive: %s", 100 * p->weight, p->law);
     if (p->types) fprintf(out, "%s types %.0f%% of naive: %s", p->law ? "," : "", 100 * p->type_weight, p->types);
-    fputs(", as suited held-out gaps best\n", out);
+    fputs(", chosen on held-out gaps\n", out);
 }
 
-/* Whether anything follows: what came and what was foretold. */
+/* Whether anything follows: what came and what was forecast. */
 static void text_ends(FILE *out, const smurf_evaluation *e)
 {
     const smurf_ends *ends = smurf_evaluation_ends(e);

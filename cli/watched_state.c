@@ -210,5 +210,5 @@ smurf_status watched_load(struct watched *s, const char *path, smurf_error *err)
         return fail(err, SMURF_ERROR_INPUT, path,
                     "the state is that of another model: remove the file to start anew, or give that model");
     return fail(err, SMURF_ERROR_INPUT, path,
-                "this is no state of smurf watch, or it is damaged: remove the file to start anew");
+                "this is not a state of smurf watch, or it is damaged: remove the file to start anew");
 }

@@ -697,7 +697,7 @@ typedef struct smurf_coverage {
 } smurf_coverage;
 /* NULL if the row was not measured. */
 SMURF_API const smurf_coverage *smurf_evaluation_coverage(const smurf_evaluation *evaluation, smurf_row row);
-/* How well it is foretold that nothing follows an event before the end of observation, of all events of sequences whose
+/* How well forecasts say that nothing follows an event before the end of observation: of all events of sequences whose
    end of observation is known and later. */
 enum { SMURF_END_GROUPS = 10 };
 typedef struct smurf_ends {

@@ -1,5 +1,5 @@
 /*
- * ends.h - how well it is foretold that nothing follows an event before the end of observation.
+ * ends.h - how well forecasts say that nothing follows an event before the end of observation.
  */
 #ifndef SMURF_EVAL_ENDS_H
 #define SMURF_EVAL_ENDS_H

@@ -99,6 +99,14 @@ static bool group_by_period(struct groups *out, const struct evaluation *e)
     return true;
 }
 
+/* Whether there are two groups to compare. */
+static bool can_compare(const struct groups *groups)
+{
+    size_t shown = 0;
+    for (size_t g = 0; g < groups->count; g++) shown += groups->group[g].n >= GAPS_LEAST;
+    return shown >= 2;
+}
+
 /* False: nothing to show. */
 static bool make_groups(struct groups *out, const struct evaluation *e, enum view view, bool *no_memory)
 {
@@ -107,7 +115,7 @@ static bool make_groups(struct groups *out, const struct evaluation *e, enum vie
     if (view != BY_PERIOD) {
         if (!e->began || (view == BY_WEEKDAY && e->no_week)) return false;
         group_by_clock(out, e, view);
-        return out->n >= 2 * GAPS_LEAST;
+        return can_compare(out);
     }
     if (!e->began && e->sequences != 1) return false;
     if (!group_by_period(out, e)) *no_memory = true;

@@ -133,11 +133,9 @@ static const char *warning(const struct evaluation *evaluation, const struct cla
     if (!evaluation->misses || !isfinite(claim[CLAIM_INSIDE].value)) return NULL;
     if (claim[CLAIM_INSIDE].finding == FINDING_EVEN && claim[CLAIM_LEVELS].finding != FINDING_WORSE)
         return "<span class=\"warning\">Warning: on the gaps held out in training, calibration did not work, although "
-               "the "
-               "intervals hold on these: do not rely on them.</span>\n";
+               "the intervals hold on these: do not rely on them.</span>\n";
     return "<span class=\"warning\">Warning: calibration did not work. On held-out gaps the law is still off by more "
-           "than "
-           "chance explains; do not rely on the intervals.</span>\n";
+           "than chance explains; do not rely on the intervals.</span>\n";
 }
 
 static void write_verdict(struct sink *sink, const struct evaluation *evaluation, const struct claim claim[CLAIMS])

@@ -69,6 +69,12 @@ class Ending(ModelCase):
         self.assertEqual(len({line.index("types") if i == 0 else len(re.match(r".*?never +\d+%|.* - ", line)[0]) + 2
                               for i, line in enumerate(out[1:]) if "never " in line or i == 0}), 1)
 
+    def test_tables_say_never(self):
+        ends, cases = self.at("ends.safetensors"), self.at("cases")
+        for out in self.smurf("predict", ends, cases, "--next", "1", "--paths", "20").lines, self.smurf("sample", ends, cases, "--paths", "20").lines:
+            self.assertTrue(any(" never " in line for line in out[2:]))
+            self.assertFalse(any("inf" in line for line in out))
+
     def test_no_end(self):
         for one in self.predict(model="on.safetensors"):
             self.assertNotIn("never", one)

@@ -64,9 +64,11 @@ class Watch(ModelCase):
         self.assertRegex(done.err, r"\d+ events of 10 sequences: %d alarms" % len(found))
         for a in found:
             if a["alarm"] == "overdue":
-                self.assertRegex(a["evidence"], r"^silent for [\d.]+ (h|d) since '\w+'; the next event comes sooner in 9[\d.]+% of cases$")
+                self.assertRegex(a["evidence"], r"^silent for [\d.]+ (h|d) since '\w+': longer than in all but \d(\.\d+)?% of cases$")
             if a["alarm"] == "type":
                 self.assertRegex(a["evidence"], r"^'\w+' had a probability of [\d.]+% at that time$")
+            if a["alarm"] == "early":
+                self.assertRegex(a["evidence"], r"^'\w+' came .* after the last event: sooner than in all but (less than )?[\d.]+% of cases$")
 
     def test_a_stream_is_a_file(self):
         whole = self.watch(self.at("healthy.csv"))
@@ -87,7 +89,7 @@ class Watch(ModelCase):
             self.write("state", damaged)
             done = self.run_smurf("watch", self.at("model.safetensors"), "part0.csv", "--state", state)
             self.assertEqual(done.status, 1)
-            self.assertRegex(done.err, r"^smurf: .*state: this is no state of smurf watch, or it is damaged: remove the file")
+            self.assertRegex(done.err, r"^smurf: .*state: this is not a state of smurf watch, or it is damaged: remove the file")
             self.assertEqual(self.content("state"), damaged)
 
     def test_states_of_other_models(self):
@@ -145,7 +147,7 @@ class Watch(ModelCase):
         self.assertEqual(done.status, 2)
         self.assertIn("give the length of a day in it, --day 1440 for minutes", done.err)
         self.assertEqual(self.run_smurf("watch", "plain.safetensors", "plain/test.jsonl", "--day", "5").status, 0)
-        for option, value, word in ("--alarms-per-day", "0", "--alarms-per-day"), ("--day", "0", "--day"), ("--format", "xml", "xml"):
+        for option, value, word in ("--alarms-per-day", "0", "--alarms-per-day takes a number from "), ("--day", "0", "--day"), ("--format", "xml", "xml"):
             done = self.run_smurf("watch", "plain.safetensors", "plain/test.jsonl", option, value)
             self.assertEqual(done.status, 2, done.err)
             self.assertIn(word, done.err)
