@@ -1,8 +1,9 @@
 /*
  * alarms.c - bars for alarms about a stream of events, so that a healthy stream raises as many as were asked for.
  *
- * Under the true law each gap has a PIT u and its type a level v, both uniform and independent of the past. Each kind
- * of alarm has a bar b: it is raised once per e^b gaps of a healthy stream.
+ * Under the true law each gap has a PIT u, uniform and independent of the past, and its type a level v, which is at
+ * most x with probability at most x. Each kind of alarm has a bar b: it is raised once per e^b gaps of a healthy
+ * stream; about types less often, where there are few improbable ones.
  *
  *     overdue      1 - F(silence) falls to e^-b: the caller asks for the quantile and tells when it has passed
  *     early, type  u, or v, is at most e^-b

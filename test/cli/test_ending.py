@@ -110,8 +110,8 @@ class Ending(ModelCase):
         self.assertEqual(sum(g["n"] for g in e["groups"]), e["n"])
         self.assertEqual(e, ends("ends.safetensors", "--threads", "3"))
         out = self.smurf("eval", self.at("ends.safetensors"), self.at("cases")).out
-        self.assertRegex(out, r"(?m)^nothing more until the end of observation: after %d of %d events \(\d+\.\d%%\), forecast \d+\.\d%%; "
-                              r"Brier score 0\.\d{4} \(always the share: 0\.\d{4}\)$" % (e["last"], e["n"]))
+        self.assertRegex(out, r"(?m)^no further event until the end of observation: after %d of %d events \(\d+\.\d%%; forecast \d+\.\d%%\); "
+                              r"Brier score 0\.\d{4} \(0\.\d{4} for always \d+\.\d%%\)$" % (e["last"], e["n"]))
         r = self.run_smurf("eval", self.at("ends.safetensors"), self.at("cases"), "--report", "r.html")
         self.assertEqual(r.status, 0)
         page = self.content("r.html").decode()

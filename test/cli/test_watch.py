@@ -26,7 +26,7 @@ def log(days, seed, start=0, rate=lambda device, hours: 1):
             if hours > 24 * days:
                 break
             if draw.random() < rate(device, hours):
-                rows.append((hours + 24 * start, "d%d" % device, draw.choices(["ok", "slow", "lost"], [8, 2, 0.2])[0]))
+                rows.append((hours + 24 * start, "d%d" % device, draw.choices(["ok", "slow", "lost"], [8, 2, 0.05])[0]))
     rows.sort()
     at = [((START + datetime.timedelta(hours=hours)).strftime("%Y-%m-%dT%H:%M:%SZ"), device, type) for hours, device, type in rows]
     return "time,device,type\n" + "".join(",".join(row) + "\n" for row in at)
@@ -44,9 +44,9 @@ class Watch(ModelCase):
         return self.jsonl("watch", self.at("model.safetensors"), name, "-q", *args, **more)
 
     def test_as_many_as_asked_for(self):
-        for per_day in 2, 5:  # the law is a learned one: bars need some alarms to adapt
+        for per_day in 2, 5:  # the law is a learned one, and few types are improbable: bars need some alarms to adapt
             found = self.watch(self.at("healthy.csv"), "--alarms-per-day", str(per_day))
-            self.assertTrue(0.6 * per_day * 39 < len(found) < 1.4 * per_day * 39, (per_day, len(found)))
+            self.assertTrue(0.4 * per_day * 39 < len(found) < 1.4 * per_day * 39, (per_day, len(found)))
             self.assertEqual({a["alarm"] for a in found}, {"overdue", "early", "type", "rate", "calibration"})
             self.assertEqual([a["at"] for a in found], sorted(a["at"] for a in found))
             self.assertGreater(found[0]["at"], "2026-01-02")
