@@ -24,7 +24,7 @@ def main():
              "Written by `bench/alarms.py`. Twenty simulated machines report an event an hour each (Poisson processes); `smurf watch` asks for one alarm a day, of all five kinds together.", "",
              "| healthy stream, forecast by | alarms in 1,000 days |", "|---|--:|",
              *[f"| {row['name']} | {row['alarms']:,.0f} |" for row in rows if row["kind"] == "healthy"], "",
-             "A fault begins after 30 healthy days. Delay: until the first alarm of the kind that is about it, in 200 runs. The first two rows are what chance alone does.", "",
+             "A fault begins after 30 healthy days. Delay: until the first alarm of the kind that is about it, in 200 runs. The first two rows show chance alone.", "",
              "| fault | median delay | nine of ten within |", "|---|--:|--:|",
              *[f"| {row['name']} | {delay(row['median'])} | {delay(row['most'])} |" for row in rows if row["kind"] == "fault"], ""]
     (ROOT / "doc" / "alarms.md").write_text("\n".join(lines))

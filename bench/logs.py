@@ -24,19 +24,26 @@ class Log:
     title: str
     path: str
     options: list = dataclasses.field(default_factory=list)
+    one: bool = False  # one log, cut in time
 
 
 LOGS = [
     Log("sepsis", "hospital cases", "logs/sepsis.csv.gz"),
-    Log("ufo", "UFO sightings, one log", "logs/ufo.csv.gz", ["--type", "Shape Reported"]),
-    Log("seattle911", "emergency calls, one log", "logs/seattle911.csv.gz"),
+    Log("ufo", "UFO sightings, one log", "logs/ufo.csv.gz", ["--type", "Shape Reported"], one=True),
+    Log("seattle911", "emergency calls, one log", "logs/seattle911.csv.gz", one=True),
     Log("pdm", "machine errors", "logs/pdm.csv"),
     Log("bike", "bike trips", "logs/bike.csv"),
-    Log("ssh", "a server's log", "logs/ssh.csv"),
+    Log("ssh", "a server's log", "logs/ssh.csv", one=True),
     Log("mimic2", "MIMIC-II", "mimic2"),
 ]
 # Parts of the default preset, and the options of smurf train that switch them off.
-PARTS = [("all", []), ("tails not bounded", ["--tail", "off"])]
+ALL = ("all", [])
+OFF = [("no pool", ["--pool", "off"]), ("no counts", ["--counts", "off"]), ("tails not bounded", ["--tail", "off"])]
+OFF_ONE, OFF_SEVERAL = ("levels do not adapt", ["--adaptive", "0"]), ("no end of a case", ["--no-end"])
+
+
+def parts(log):
+    return [ALL, *OFF, OFF_ONE if log.one else OFF_SEVERAL]
 
 
 def run(arguments, log, part, options, seed):
@@ -115,10 +122,10 @@ def calibration(found):
 def ablation(arguments):
     lines = ["| | part | CRPS | gain over the best naive law % | CS by PIT % | log-lik. | types % |", "|---|---|--:|--:|--:|--:|--:|"]
     for log in LOGS:
-        for part, options in PARTS:
+        for part, options in parts(log):
             rows = [run(argparse.Namespace(**{**vars(arguments), "write": True}), log, part, options, 1)]
             if rows[0]:
-                lines.append(f"| {log.title if part == PARTS[0][0] else ''} | {part} | {crps(rows):.4f} | {rows[0]['best_naive']['gain']:.1f} | {rows[0]['cs_pit']:.2f} | "
+                lines.append(f"| {log.title if part == ALL[0] else ''} | {part} | {crps(rows):.4f} | {rows[0]['best_naive']['gain']:.1f} | {rows[0]['cs_pit']:.2f} | "
                              f"{rows[0]['log_likelihood']:.3f} | {text(rows[0]['acc_true_time'], 1)} |")
     return lines
 
@@ -127,7 +134,7 @@ def document(arguments):
     quiet = argparse.Namespace(**{**vars(arguments), "write": True})
     found = []
     for log in LOGS:
-        rows = [row for seed in range(1, SEEDS + 1) if (row := run(quiet, log, *PARTS[0], seed))]
+        rows = [row for seed in range(1, SEEDS + 1) if (row := run(quiet, log, *ALL, seed))]
         if rows:
             found.append((log, rows))
     absent = [log.title for log in LOGS if log not in [log for log, _ in found]]
@@ -157,8 +164,8 @@ def main():
     for log in LOGS if not arguments.write else []:
         if not arguments.only or log.name in arguments.only:
             for seed in range(1, SEEDS + 1):
-                run(arguments, log, *PARTS[0], seed)
-            for part, options in PARTS[1:]:
+                run(arguments, log, *ALL, seed)
+            for part, options in parts(log)[1:]:
                 run(arguments, log, part, options, 1)
     document(arguments)
 

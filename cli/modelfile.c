@@ -242,8 +242,9 @@ size_t parse_numbers(const char *option, const char *text, double low, double hi
         char *end;
         double x = strtod(p, &end);
         if (end == p || (*end && *end != ',') || !(x >= low && x <= high))
-            usage_error("--%s takes comma-separated numbers from %g to %g, not '%s'", option, low, high, text);
-        if (n == most) usage_error("--%s takes up to %zu numbers", option, most);
+            usage_error("--%s takes %s from %g to %g, not '%s'", option,
+                        most == 1 ? "a number" : "comma-separated numbers", low, high, text);
+        if (n == most) usage_error("--%s takes up to %zu number%s", option, most, most == 1 ? "" : "s");
         out[n++] = x;
         if (!*end) return n;
         p = end + 1;

@@ -132,7 +132,8 @@ static int type_width(const struct session *s)
 static void table_title(const struct session *s)
 {
     char text[MOMENT_TEXT];
-    printf("%zu of %zu sequences have been silent for longer than expected at %s%s", s->rows, s->asked,
+    printf("%zu of %zu sequence%s %s been silent for longer than expected at %s%s", s->rows, s->asked,
+           s->asked == 1 ? "" : "s", s->rows == 1 || s->asked == 1 ? "has" : "have",
            s->asked ? when_text(s, text, s->now) : "-", s->calendar ? " UTC" : "");
     if (*s->unit && !unit_is_known(s->unit)) printf("; times in %s", s->unit);
     if (shown(s) < s->rows) printf("; the first %zu (--top 0 shows all)", shown(s));

@@ -357,8 +357,8 @@ int command_predict(int argc, char **argv)
                  "are calibrated. --conformal intervals are guaranteed for a random event of a new sequence, on\n"
                  "average over calibration sets; they are infinite if calibration had too few sequences for the\n"
                  "level. A warning is shown if calibration failed. If the model knows that sequences end, 'never 58%'\n"
-                 "is the probability that no further event comes, and 'never' an end of an interval beyond it; types\n"
-                 "and the mean are given that one comes.",
+                 "is the probability that no further event comes; an interval that includes this ends in 'never'.\n"
+                 "Types and the mean assume that an event comes.",
         .example = "  smurf simulate hawkes --sequences 60 -o demo/\n"
                    "  smurf train demo/ -o model.safetensors --epochs 2\n"
                    "  smurf predict model.safetensors demo/ --within 1,5",

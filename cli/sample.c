@@ -68,6 +68,13 @@ static void header(struct session *s)
     puts("       mean");
 }
 
+/* A quantile for a table. In some futures there is no n-th event before --until, or at all. */
+static const char *quantile_text(char text[SMURF_DURATION_TEXT], const struct session *s, double x, const char *unit)
+{
+    if (isinf(x)) return isnan(s->o->until) ? "never" : "later";
+    return gap_text(text, x, unit);
+}
+
 /* One line: quantiles and mean of s->room (n). */
 static void line(struct session *s, const char *sequence, const char *what, const char *which, size_t n)
 {
@@ -83,8 +90,8 @@ static void line(struct session *s, const char *sequence, const char *what, cons
         printf(" %s ", what);
         put_name(stdout, which, WHICH_WIDTH);
         for (size_t i = 0; i < s->levels; i++)
-            printf(" %10s", gap_text(text, quantile_of(s->room, n, s->level[i]), unit));
-        printf(" %10s\n", gap_text(text, sum / (double)n, unit));
+            printf(" %10s", quantile_text(text, s, quantile_of(s->room, n, s->level[i]), unit));
+        printf(" %10s\n", isinf(sum) ? "-" : gap_text(text, sum / (double)n, unit));
         return;
     }
     if (s->format == SHOW_CSV) {
@@ -112,7 +119,7 @@ static void line(struct session *s, const char *sequence, const char *what, cons
 /* The time of the n-th next event; infinite if a path has fewer. */
 static void summarise_times(struct session *s, const smurf_futures *futures, const char *sequence)
 {
-    size_t paths = smurf_futures_paths(futures), most = 0;
+    size_t paths = smurf_futures_paths(futures), most = s->o->until > 0 ? 0 : 1;
     for (size_t i = 0; i < paths; i++) {
         const double *time;
         const uint32_t *type;
@@ -261,7 +268,7 @@ int command_sample(int argc, char **argv)
         .summary = "Samples futures of each sequence, many events ahead, and prints their quantiles.",
         .about = "For each sequence: quantiles of the time of the n-th next event and, with --until, of the\n"
                  "number of events of each type until then. In futures that end before the n-th event its\n"
-                 "time is infinite.",
+                 "time is infinite: 'never' in a table, 'later' with --until, and '-' for the mean.",
         .example = "  smurf simulate hawkes --sequences 60 -o demo/\n"
                    "  smurf train demo/ -o model.safetensors --epochs 2\n"
                    "  smurf sample model.safetensors demo/ --until 10 --paths 50",

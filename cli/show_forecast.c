@@ -106,12 +106,12 @@ static void put_law_ranges(FILE *out, const struct question *q, const smurf_inte
     }
 }
 
-static void put_law_median(FILE *out, const struct question *q, double median)
+static void put_law_median(FILE *out, const struct question *q, double median, int width)
 {
     if (q->ending && isinf(median))
-        put_right(out, "never", gap_width(q));
+        put_right(out, "never", width);
     else
-        put_gap(out, q, median, gap_width(q));
+        put_gap(out, q, median, width);
 }
 
 static void put_never(FILE *out, double p)
@@ -213,12 +213,12 @@ static void put_median(FILE *out, const struct question *q, const smurf_answer *
     smurf_moment median = {0, 0};
     if (!q->calendar) {
         fprintf(out, " %6zu", a->events);
-        put_law_median(out, q, a->median);
+        put_law_median(out, q, a->median, gap_width(q));
         return;
     }
     bool there = a->events && moment_of(&median, a->from, a->median, q->calendar);
     fprintf(out, " %-*s", DATE_WIDTH, a->events ? date_text(text, a->last, a->last.whole % 60 != 0) : "-");
-    put_law_median(out, q, a->median);
+    put_law_median(out, q, a->median, gap_width(q));
     fprintf(out, " %-*s", DATE_WIDTH, there ? date_text(text, median, a->median < soon) : "-");
 }
 
@@ -232,8 +232,8 @@ static void table_row(FILE *out, const struct question *q, const char *sequence,
     put_within(out, q, a->within);
     if (q->ending) put_never(out, a->never);
     if (q->ask.next >= 0) {
-        put_gap(out, q, a->next_median, target_title(text, q));
-        put_ranges(out, q, a->next_interval);
+        put_law_median(out, q, a->next_median, target_title(text, q));
+        put_law_ranges(out, q, a->next_interval);
         put_within(out, q, a->next_within);
     }
     for (size_t i = 0; i < a->types; i++) {

@@ -152,17 +152,17 @@ static void text_pool(FILE *out, const smurf_pool *p)
     fputs("pooled:", out);
     if (p->law) fprintf(out, " times %.0f%% of naive: %s", 100 * p->weight, p->law);
     if (p->types) fprintf(out, "%s types %.0f%% of naive: %s", p->law ? "," : "", 100 * p->type_weight, p->types);
-    fputs(", as suited held-out gaps best\n", out);
+    fputs(", chosen on held-out gaps\n", out);
 }
 
-/* Whether anything follows: what came and what was foretold. */
+/* Whether anything follows: what came and what was forecast. */
 static void text_ends(FILE *out, const smurf_evaluation *e)
 {
     const smurf_ends *ends = smurf_evaluation_ends(e);
     if (!ends) return;
-    fprintf(out, "nothing more until the end of observation: after %zu of %zu events (%.1f%%), forecast %.1f%%; ",
+    fprintf(out, "no further event until the end of observation: after %zu of %zu events (%.1f%%; forecast %.1f%%); ",
             ends->last, ends->n, 100 * ends->share, 100 * ends->forecast);
-    fprintf(out, "Brier score %.4f (always the share: %.4f)\n", ends->brier, ends->brier_constant);
+    fprintf(out, "Brier score %.4f (%.4f for always %.1f%%)\n", ends->brier, ends->brier_constant, 100 * ends->share);
 }
 
 /* All lengths in the unit that suits the CRPS, so that they can be compared. */

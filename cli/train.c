@@ -170,7 +170,8 @@ static void show_calibration(const smurf_model *model)
     if (c->sequences == 1) printf("conformal   none: it needs many sequences to calibrate on, and there is one\n");
 }
 
-/* "pool        41% of naive law recent (CRPS of held-out gaps 2.1% lower), types 20% of recency (log score +0.05)" */
+/* "pool        times 46% of naive: same hour (held-out CRPS 17.8% lower, cross-fitted); types 20% of naive: recency
+   (log score 0.050 higher)" */
 static void show_pool(const smurf_model *model)
 {
     const smurf_pool *p = smurf_model_pool(model);

@@ -1,6 +1,7 @@
 /* watch.c - smurf watch: alarms about a stream of events, as many per day as were asked for. */
 #include "alarm_bars.h"
 #include "commands.h"
+#include "fingerprint.h"
 #include "modelfile.h"
 #include "show_forecast.h"
 #include "stream.h"
@@ -183,13 +184,15 @@ static int pass_until_now(struct session *s)
 
 static void tell(const struct session *s)
 {
+    size_t n = s->watched.kept.count;
     if (smurf_alarms_level(s->watched.alarms, SMURF_ALARM_OVERDUE) > 0)
-        report_done("%zu events of %zu sequences: %zu alarms", s->events, s->watched.kept.count, s->alarms);
+        report_done("%zu events of %zu sequence%s: %zu alarm%s", s->events, n, n == 1 ? "" : "s", s->alarms,
+                    s->alarms == 1 ? "" : "s");
     else
         report_done(
-            "%zu events of %zu sequences: no alarms yet; a day, 100 gaps and the usual length of a gap have to pass "
-            "first",
-            s->events, s->watched.kept.count);
+            "%zu events of %zu sequence%s: no alarms yet; a day, 100 gaps and the usual length of a gap have to "
+            "pass first",
+            s->events, n, n == 1 ? "" : "s");
 }
 
 static int watch(struct session *s, char **argv, struct dataset_options *data)
@@ -216,6 +219,13 @@ static int watch(struct session *s, char **argv, struct dataset_options *data)
     return status;
 }
 
+/* What a state depends on beside the model. */
+static uint64_t options_of(const struct watch_options *o)
+{
+    fingerprint f = fingerprint_text(fingerprint_text(0, o->per_day), o->day ? o->day : "");
+    return fingerprint_number(fingerprint_number(f, o->history), (o->fixed ? 2u : 0u) + (o->raw ? 1u : 0u));
+}
+
 int command_watch(int argc, char **argv)
 {
     struct watch_options o = {.data = {.history = NOT_GIVEN}, .per_day = "1", .format = "table", .sequences = 10000};
@@ -224,7 +234,7 @@ int command_watch(int argc, char **argv)
         {0, "alarms-per-day", OPTION_TEXT, &o.per_day, "N", "alarms that a healthy stream raises in a day, of all kinds and sequences together (default: 1)"},
         {0, "state", OPTION_OUTPUT, &o.state, "FILE", "go on from the state in FILE, if it is there, and keep it there"},
         {0, "now", OPTION_TEXT, &o.now, "TIME", "no further event has occurred up to TIME; 'now': the present (default: the last event)"},
-        {0, "no-adapt", OPTION_FLAG, &o.fixed, NULL, "do not adapt to how many alarms there have been"},
+        {0, "no-adapt", OPTION_FLAG, &o.fixed, NULL, "do not adjust to the number of alarms that have come"},
         {0, "day", OPTION_TEXT, &o.day, "TIME", "length of a day, for times whose unit is not known"},
         {0, "sequences", OPTION_COUNT, &o.sequences, "N", "sequences to keep; the least recently active are dropped; 0: all (default: 10000)"},
         {0, "history", OPTION_COUNT, &o.history, "N", "use only the last N events, which bounds memory (default: all)"},
@@ -241,12 +251,13 @@ int command_watch(int argc, char **argv)
         .summary =
             "Raises alarms about a stream of events: overdue, early, of an odd type, a changed rate, lost calibration.",
         .about = "DATA is a file, a directory that holds a test part, or '-' for standard input, whose events\n"
-                 "are taken as they arrive, in the order of time. A sequence is overdue when its silence is\n"
-                 "less probable than the bar; an event is early, or of an odd type, likewise. A rate alarm says\n"
-                 "that one sequence has become about twice or half as fast as forecast, a calibration alarm that\n"
-                 "the forecasts of all sequences together no longer fit. Bars are set so that a stream like the\n"
-                 "past one raises --alarms-per-day, and follow the alarms that come. There are none until a day,\n"
-                 "100 gaps and the usual length of a gap have passed. A rate alarm is not repeated for a day.",
+                 "are taken as they arrive, in the order of time. A sequence is overdue when it has been silent for\n"
+                 "improbably long; an event is early if it came improbably soon, and of an odd type if its type was\n"
+                 "improbable. A rate alarm says that one sequence has become about twice or half as fast as\n"
+                 "forecast, a calibration alarm that the forecasts of all sequences together no longer fit. How\n"
+                 "improbable is set so that a healthy stream raises --alarms-per-day, and adjusted to the alarms\n"
+                 "that come. No alarms are raised until a day, 100 gaps and the usual length of a gap have passed.\n"
+                 "A rate alarm is not repeated for a day.",
         .example = "  smurf simulate hawkes --sequences 60 --until 100 -o demo/\n"
                    "  smurf train demo/ -o model.safetensors --epochs 2\n"
                    "  smurf watch model.safetensors demo/test.jsonl --day 10",
@@ -268,6 +279,7 @@ int command_watch(int argc, char **argv)
                                  .seed = common.seed,
                                  .raise = show,
                                  .context = &s};
+    s.watched.options = options_of(&o);
     s.watched.kept = (struct kept_set){.model = model, .history = o.history, .raw = o.raw, .most = o.sequences};
     report_misses(model);
     status = watch(&s, argv, &data);

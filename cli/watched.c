@@ -56,17 +56,28 @@ void watched_put_back(struct watched *w, struct kept *k)
 
 /* ---- Alarms ------------------------------------------------------------------------------------ */
 
-enum { WORDS = 400 };
+enum { WORDS = 400, PERCENT = 32 };
+
+/* "0.46%", "35%", "100%". */
+static const char *percent_text(char out[PERCENT], double p)
+{
+    if (p < 1e-6)
+        snprintf(out, PERCENT, "less than 0.0001%%");
+    else
+        snprintf(out, PERCENT, p < 0.095 ? "%.2g%%" : "%.0f%%", 100 * p);
+    return out;
+}
 
 static void raise_overdue(struct watched *w, const struct kept *k)
 {
     const struct own *own = own_of(k);
-    char words[WORDS], name[24], gap[SMURF_DURATION_TEXT];
+    char words[WORDS], name[24], gap[SMURF_DURATION_TEXT], p[PERCENT];
     struct alarm a = {
         .kind = SMURF_ALARM_OVERDUE, .at = own->due, .sequence = k->name, .type = own->type, .p = own->level};
     a.gap = a.expected = smurf_moment_gap(own->last, own->due);
-    snprintf(words, sizeof words, "silent for %s since '%.100s'; the next event comes sooner in %.6g%% of cases",
-             gap_text(gap, a.gap, model_unit(w->model)), type_text(name, w->model, own->type), 100 * (1 - own->level));
+    snprintf(words, sizeof words, "silent for %s since '%.100s': longer than in all but %s of cases",
+             gap_text(gap, a.gap, model_unit(w->model)), type_text(name, w->model, own->type),
+             percent_text(p, own->level));
     a.words = words;
     w->raise(w->context, &a);
 }
@@ -85,20 +96,20 @@ static const char *found_words(smurf_finding finding)
 static void raise_found(struct watched *w, const struct kept *k, const smurf_surprise *s, uint32_t type,
                         smurf_alarm kind, smurf_finding finding)
 {
-    char words[WORDS], name[24], gap[SMURF_DURATION_TEXT];
+    char words[WORDS], name[24], gap[SMURF_DURATION_TEXT], p[PERCENT];
     struct alarm a = {.kind = kind, .at = own_of(k)->last, .sequence = k->name, .type = type, .expected = NAN};
     gap_text(gap, s->gap, model_unit(w->model));
     a.gap = s->gap;
     a.p = kind == SMURF_ALARM_EARLY ? s->pit : s->type_level;
     if (kind == SMURF_ALARM_EARLY) {
-        snprintf(words, sizeof words, "'%.100s' came %s after the last event: sooner than in all but %.2g%% of cases",
-                 type_text(name, w->model, type), gap, 100 * s->pit);
+        snprintf(words, sizeof words, "'%.100s' came %s after the last event: sooner than in all but %s of cases",
+                 type_text(name, w->model, type), gap, percent_text(p, s->pit));
     } else if (kind == SMURF_ALARM_TYPE && isnan(s->type_share)) {
         a.p = NAN;
         snprintf(words, sizeof words, "a type that the model does not know");
     } else if (kind == SMURF_ALARM_TYPE) {
-        snprintf(words, sizeof words, "'%.100s' had a probability of %.2g%% at that time",
-                 type_text(name, w->model, type), 100 * s->type_share);
+        snprintf(words, sizeof words, "'%.100s' had a probability of %s at that time", type_text(name, w->model, type),
+                 percent_text(p, s->type_share));
     } else {
         bool fast = own_of(k)->track.direction > 0, one = kind == SMURF_ALARM_RATE;
         snprintf(words, sizeof words, "%s",

@@ -34,6 +34,7 @@ struct watched {
     uint64_t seed;
     alarm_fn *raise;
     void *context;
+    uint64_t options; /* a hash of those that a state depends on beside the model */
 };
 
 /* Takes an event of a sequence, at origin + time; what was overdue before it comes first. A time before the last event
@@ -44,8 +45,8 @@ smurf_status watched_event(struct watched *watched, const char *sequence, int64_
 void watched_pass(struct watched *watched, smurf_moment now);
 void watched_release(struct watched *watched);
 
-/* watched_state.c: all of it in a file, written beside it and renamed. A file of another model, or one that is damaged,
-   is an error. */
+/* watched_state.c: all of it in a file, written beside it and renamed. A file of another model or of other options,
+   or one that is damaged, is an error. */
 smurf_status watched_save(const struct watched *watched, const char *path, smurf_error *err);
 smurf_status watched_load(struct watched *watched, const char *path, smurf_error *err);
 /* Puts a sequence that was read from a file back among those that can become overdue. */

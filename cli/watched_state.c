@@ -1,7 +1,8 @@
 /*
  * watched_state.c - what is watched, in a file.
  *
- *     "smurfwat" version | number of sequences, next number, now | alarms | for each sequence: name, numbers, forecast
+ *     "smurfwat" version | number of sequences, next number, whether begun, options, now | alarms | for each
+ *     sequence: name, numbers, forecast
  *
  * and a checksum at the end. Blocks are preceded by their length. Numbers are in the machine's own format.
  */
@@ -16,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { VERSION = 1, BLOCK_MOST = 1 << 30 };
+enum { VERSION = 2, BLOCK_MOST = 1 << 30 };
 static const char magic[8] = "smurfwat";
 
 struct numbers {
@@ -74,7 +75,7 @@ static smurf_status put_sequence(struct writer *w, const struct kept *k, smurf_e
 
 static smurf_status put_all(struct writer *w, const struct watched *s, smurf_error *err)
 {
-    uint64_t head[] = {VERSION, s->kept.count, s->kept.arrived, s->begun};
+    uint64_t head[] = {VERSION, s->kept.count, s->kept.arrived, s->begun, s->options};
     void *bytes;
     size_t size;
     put(w, magic, sizeof magic);
@@ -109,6 +110,7 @@ smurf_status watched_save(const struct watched *s, const char *path, smurf_error
 struct reader {
     FILE *file;
     fingerprint sum;
+    bool other_options;
 };
 
 static bool get(struct reader *r, void *bytes, size_t n)
@@ -168,10 +170,12 @@ static bool get_sequence(struct reader *r, struct watched *s, smurf_error *err)
 static bool get_all(struct reader *r, struct watched *s, smurf_error *err)
 {
     char start[sizeof magic];
-    uint64_t head[4];
+    uint64_t head[5];
     size_t size;
     if (!get(r, start, sizeof start) || memcmp(start, magic, sizeof magic) != 0) return false;
     if (!get(r, head, sizeof head) || head[0] != VERSION || !get(r, &s->now, sizeof s->now)) return false;
+    r->other_options = head[4] != s->options;
+    if (r->other_options) return false;
     char *bytes = get_block(r, &size);
     smurf_alarms *alarms = NULL;
     bool good = bytes && !smurf_alarms_restore(&alarms, bytes, size, err);
@@ -198,9 +202,13 @@ smurf_status watched_load(struct watched *s, const char *path, smurf_error *err)
     fclose(r.file);
     s->kept.most = most;
     if (good) return SMURF_OK;
+    if (r.other_options)
+        return fail(err, SMURF_ERROR_INPUT, path,
+                    "the state was begun with other options (--alarms-per-day, --day, --no-adapt, --history, "
+                    "--no-recalibrate): give those, or remove the file to start anew");
     if (*err->message && err->status == SMURF_ERROR_ARGUMENT)
         return fail(err, SMURF_ERROR_INPUT, path,
                     "the state is that of another model: remove the file to start anew, or give that model");
     return fail(err, SMURF_ERROR_INPUT, path,
-                "this is no state of smurf watch, or it is damaged: remove the file to start anew");
+                "this is not a state of smurf watch, or it is damaged: remove the file to start anew");
 }

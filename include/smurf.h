@@ -697,7 +697,7 @@ typedef struct smurf_coverage {
 } smurf_coverage;
 /* NULL if the row was not measured. */
 SMURF_API const smurf_coverage *smurf_evaluation_coverage(const smurf_evaluation *evaluation, smurf_row row);
-/* How well it is foretold that nothing follows an event before the end of observation, of all events of sequences whose
+/* How well forecasts say that nothing follows an event before the end of observation: of all events of sequences whose
    end of observation is known and later. */
 enum { SMURF_END_GROUPS = 10 };
 typedef struct smurf_ends {
@@ -964,12 +964,13 @@ SMURF_API size_t smurf_futures_path(const smurf_futures *futures, size_t path, c
 
 /* ---- Watching -------------------------------------------------------------------------------------------- */
 
-/* How surprising an event is. Both levels are uniform between 0 and 1 if the law is true. Fixed. */
+/* How surprising an event is. Fixed. */
 typedef struct smurf_surprise {
     double gap;        /* since the last event */
-    double pit;        /* the level of the gap in its law, drawn at random within a tick of the clock */
-    double type_level; /* the probability, at that time, of all types that are less probable, and a share of those that are
-                          as probable, drawn at random; 1 if the model does not know the type */
+    double pit;        /* the level of the gap in its law, drawn at random within a tick of the clock: uniform between 0 and
+                          1 if the law is true */
+    double type_level; /* the probability, at that time, of all types that are no more probable: if the law is true, at
+                          most x with probability at most x; 1 if the model does not know the type */
     double type_share; /* the probability of the type at that time; NaN if the model does not know it */
 } smurf_surprise;
 

@@ -79,7 +79,7 @@ static double *case_spread(size_t n, enum row row, double mean, double noise)
     return out;
 }
 
-/* pit = u^power: 1 is right, less comes later than foretold. */
+/* pit = u^power: 1 is right, less comes later than forecast. */
 static void case_add_row(struct evaluation *e, enum row row, const char *name, double power, double mu, double s,
                          double crps)
 {
@@ -172,7 +172,7 @@ static void case_add_dates(struct report_case *c)
     snprintf(e->zone, sizeof e->zone, "Europe/Berlin");
 }
 
-/* Ends foretold a little too rarely. */
+/* Ends forecast a little too rarely. */
 static void case_add_ends(struct evaluation *e)
 {
     smurf_ends *ends = &e->ends;

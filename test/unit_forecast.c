@@ -557,7 +557,8 @@ static void events_have_levels(void **state)
         assert_true(fabs(s.pit - level) < 1e-12 && fabs(s.gap - gap) < 1e-12 &&
                     fabs(s.type_share - share[type]) < 1e-12);
         for (uint32_t k = 0; k < 3; k++) low += share[k] < share[type] ? share[k] : 0;
-        assert_true(s.type_level > low && s.type_level < low + share[type]);
+        assert_true(s.type_level >= low + share[type] - 1e-12 && s.type_level <= 1);
+        for (uint32_t k = 0; k < 3; k++) assert_true(share[k] <= share[type] || s.type_level <= 1 - share[k] + 1e-12);
         sum += s.type_share;
     }
     assert_true(fabs(sum - 1) < 1e-6);

@@ -317,6 +317,19 @@ static const struct figure *figure_when(void)
     return smurf_figure(i);
 }
 
+/* A view with fewer than two groups of enough gaps is left out. */
+static void test_too_few_to_compare(void **state)
+{
+    (void)state;
+    const size_t gaps[] = {100, 250, 1000}, panels[] = {0, 1, 3};
+    for (int k = 0; k < 3; k++) {
+        struct report_case *c = case_new(gaps[k], 2, NULL, 0);
+        case_add_dates(c);
+        assert_int_equal(figure_when()->panels(&c->evaluation), panels[k]);
+        case_free(c);
+    }
+}
+
 /* Coverage that differs by hour, weekday or period is found; equal coverage is called different in 3% of cases at most:
    of 100, fewer than 10. */
 static void test_coverage_by_time(void **state)
@@ -526,6 +539,7 @@ int main(void)
         CASE(test_ten_thousand_types),
         CASE(test_missing_rows),
         CASE(test_bad_numbers),
+        CASE(test_too_few_to_compare),
         CASE(test_coverage_by_time),
         cmocka_unit_test(test_local_times),
         CASE(test_bad_types),

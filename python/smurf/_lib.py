@@ -22,8 +22,8 @@ _NAMES = [os.environ.get("SMURF_LIBRARY"), *sorted(map(str, _HERE.glob("libsmurf
 
 
 def _open() -> Any:
-    """Loads the library. Threads of libgomp that wait spin briefly only, as in the command, because they take the processor from those
-    waited for on a busy machine. libgomp reads this when it is loaded; nobody else shall."""
+    """Loads the library. Waiting threads of libgomp spin only briefly, as in the command: on a busy machine they would take the
+    processor from those they wait for. libgomp reads the variable when it is loaded; nothing else should see it."""
     tried = []
     brief = not ("OMP_WAIT_POLICY" in os.environ or "GOMP_SPINCOUNT" in os.environ)
     if brief:

@@ -82,7 +82,7 @@ class Live:
 
     def surprise(self, sequence: Any, time: Any, type: Any = 0, seed: int = 1) -> dict[str, float]:
         """How surprising this event would be as the next one of a sequence, which it is not appended to: a dict with the gap, its level
-        `pit` in the law, `type_level`, the probability of types that are less probable, and `type_share`, that of its type."""
+        `pit` in the law, `type_level`, the probability of all types that are no more probable, and `type_share`, that of its type."""
         whole, part = self._when(time)
         out = ffi.new("smurf_surprise *")
         with self._handle(sequence) as pointer:

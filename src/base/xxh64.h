@@ -1,5 +1,5 @@
 /*
- * xxh64.h - XXH64, the checksum of packed files (xxxxh64.com). Not for hostile input: it detects damage, not forgery.
+ * xxh64.h - XXH64, the checksum of packed files (xxhash.com). Not for hostile input: it detects damage, not forgery.
  *
  *     struct xxh64 h;
  *     smurf_xxh64_init(&h);

@@ -27,7 +27,7 @@ static smurf_status wrong_count(struct csv *csv, size_t count)
     if (csv->scan.log)
         return smurf_table_misfit(&csv->table,
                                   smurf_fail(csv->scan.err, SMURF_ERROR_INPUT,
-                                             "this is no line of a %s like the others", csv->scan.log->name));
+                                             "unlike the others, this is not a line of a %s", csv->scan.log->name));
     return smurf_table_misfit(
         &csv->table,
         smurf_fail(csv->scan.err, SMURF_ERROR_INPUT,

@@ -53,6 +53,14 @@ static smurf_status start_grouping(struct rows *rows, smurf_error *err)
     return SMURF_OK;
 }
 
+/* Is it written as a date, not as a number since 1970? */
+static bool is_date(const struct decimal *time)
+{
+    for (size_t i = 0; i < time->length; i++)
+        if (!strchr("0123456789.", time->text[i])) return time->calendar;
+    return false;
+}
+
 static smurf_status check_time(struct rows *rows, struct row_sequence *sequence, const struct decimal *time,
                                double *offset, smurf_error *err)
 {
@@ -64,7 +72,9 @@ static smurf_status check_time(struct rows *rows, struct row_sequence *sequence,
     if (*offset < sequence->last) {
         if (!rows->builder->sort) {
             char before[NUMBER_TEXT];
-            int n = (int)smurf_number_write_time(before, sequence->info.origin, sequence->last);
+            size_t (*write)(char[NUMBER_TEXT], int64_t, double) =
+                is_date(time) ? smurf_number_write_calendar : smurf_number_write_time;
+            int n = (int)write(before, sequence->info.origin, sequence->last);
             return smurf_fail(err, SMURF_ERROR_INPUT,
                               "time %.*s is before the previous event %.*s%s (--strict and streams do not sort)",
                               (int)time->length, time->text, n, before, rows->named ? " of its sequence" : "");

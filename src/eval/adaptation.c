@@ -40,7 +40,7 @@ static smurf_status make(struct adaptation *a, const smurf_data *data, smurf_err
         a->pit_at[s] = gaps;
         a->kept_at[s] = states;
         gaps += q->length - a->begin[s];
-        states += (q->length - a->begin[s] + STEP - 1) / STEP;
+        states += (q->length - a->begin[s]) / STEP + 1; /* the last may be that after the last event */
     }
     a->pit_at[n] = gaps;
     a->kept_at[n] = states;
@@ -119,9 +119,9 @@ static void follow(struct adaptation *a, double gamma)
     for (size_t s = 0; s < a->data->sequences; s++) {
         struct adaptive state;
         smurf_adaptive_init(&state, gamma);
-        for (size_t i = 0, n = a->pit_at[s + 1] - a->pit_at[s]; i < n; i++) {
+        for (size_t i = 0, n = a->pit_at[s + 1] - a->pit_at[s]; i <= n; i++) {
             if (i % STEP == 0) a->kept[a->kept_at[s] + i / STEP] = state;
-            smurf_adaptive_see(&state, a->pit[a->pit_at[s] + i]);
+            if (i < n) smurf_adaptive_see(&state, a->pit[a->pit_at[s] + i]);
         }
     }
 }

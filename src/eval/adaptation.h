@@ -36,7 +36,8 @@ struct adaptation_cursor {
     size_t sequence, event;
     struct adaptive state;
 };
-/* The state before the gap that ends with `event`, which is scored. */
+/* The state before the gap that ends with `event`, which is scored, or after the last event: `event` is then the length
+   of the sequence. */
 const struct adaptive *smurf_adaptation_at(struct adaptation_cursor *cursor, const struct adaptation *adaptation,
                                            size_t sequence, size_t event);
 

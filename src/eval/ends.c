@@ -27,12 +27,17 @@ double smurf_ends_forecast(const struct predictor *model, void *workspace, const
     return never + (1 - never) * (1 - smurf_dist_cdf(dist, left));
 }
 
-static double last_of(const struct evaluation_plan *plan, void *workspace, const smurf_sequence *s)
+static double last_of(const struct evaluation_plan *plan, const struct adaptation *adaptation, void *workspace,
+                      size_t sequence)
 {
+    const smurf_sequence *s = &plan->test->sequence[sequence];
+    struct adaptation_cursor cursor = {0};
+    struct adapted adapted;
     const struct predictor *model = &plan->model;
     if (!s->length || s->length < s->first || !(s->end > s->time[s->length - 1])) return NAN;
     model->class->read(model->self, workspace, s);
     struct dist dist = model->class->dist(model->self, workspace, s->length - 1, 0);
+    if (adaptation) dist = smurf_adapted(&adapted, dist, smurf_adaptation_at(&cursor, adaptation, sequence, s->length));
     return smurf_ends_forecast(model, workspace, s, s->length - 1, &dist);
 }
 
@@ -44,7 +49,8 @@ static size_t longest(const smurf_data *data)
     return most;
 }
 
-smurf_status smurf_ends_measure(double *out, const struct evaluation_plan *plan, smurf_error *err)
+smurf_status smurf_ends_measure(double *out, const struct evaluation_plan *plan, const struct adaptation *adaptation,
+                                smurf_error *err)
 {
     const smurf_data *test = plan->test;
     const struct predictor *model = &plan->model;
@@ -67,7 +73,7 @@ smurf_status smurf_ends_measure(double *out, const struct evaluation_plan *plan,
         }
 #pragma omp for schedule(dynamic) nowait
         for (size_t s = 0; s < count; s++) {
-            if (workspace && !smurf_stop_asked(&stop)) out[s] = last_of(plan, workspace, &test->sequence[s]);
+            if (workspace && !smurf_stop_asked(&stop)) out[s] = last_of(plan, adaptation, workspace, s);
             atomic_fetch_sub(&left, 1);
         }
         smurf_stop_linger(&stop, &left);

@@ -360,12 +360,13 @@ static smurf_status summarise(struct evaluation *e, const struct evaluation_plan
 }
 
 /* After events that another followed, forecasts are there; those after the last ones come now. */
-static smurf_status measure_ends(struct evaluation *e, const struct evaluation_plan *plan, smurf_error *err)
+static smurf_status measure_ends(struct evaluation *e, const struct evaluation_plan *plan,
+                                 const struct adaptation *adaptation, smurf_error *err)
 {
     size_t count = plan->test->sequences;
     if (!e->end_after) return SMURF_OK;
     double *last = malloc(count * sizeof *last);
-    smurf_status status = last ? smurf_ends_measure(last, plan, err) : smurf_fail_memory(err);
+    smurf_status status = last ? smurf_ends_measure(last, plan, adaptation, err) : smurf_fail_memory(err);
     if (!status) status = smurf_ends_fill(&e->ends, e->end_after, e->n, last, count, err);
     free(last);
     return status;
@@ -420,7 +421,7 @@ smurf_status smurf_evaluation_run(struct evaluation *out, const struct evaluatio
                                        &progress, err);
     if (!status) status = measure(out, plan, adaptation, err);
     if (!status) status = summarise(out, plan, err);
-    if (!status) status = measure_ends(out, plan, err);
+    if (!status) status = measure_ends(out, plan, adaptation, err);
     if (!status) status = draw_examples(out, plan, adaptation, err);
     if (!status && !plan->brief) status = smurf_when_fill(out, plan->test, err);
     smurf_adaptation_release(&room);

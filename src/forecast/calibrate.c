@@ -289,20 +289,18 @@ static smurf_status check(const smurf_model *model, const smurf_data *data, smur
                       data->source, data->types, model->types);
 }
 
-/* Replaces the model's pool. */
+/* Sets the pool of a model that has none. */
 static smurf_status pool(smurf_model *model, struct work *w, const smurf_data *train, smurf_error *err)
 {
     smurf_status status = SMURF_OK;
-    smurf_pool_free(model->notes.pool);
-    model->notes.pool = NULL;
     if (train) status = smurf_model_pool_fit(model, w->data, train, w->threads, w->stop, err);
     w->model = *model;
     w->model.notes.calibration.recalibrated = 0;
     return status;
 }
 
-static smurf_status calibrate(smurf_model *model, struct work *w, const smurf_data *train, int recalibrate,
-                              double *room, smurf_error *err)
+static smurf_status measure_and_fit(smurf_model *model, struct work *w, const smurf_data *train, int recalibrate,
+                                    double *room, smurf_error *err)
 {
     size_t n = w->offset[w->data->sequences];
     smurf_calibration found = {.gaps = n, .sequences = w->data->sequences, .cs_after = NAN, .crps_after = NAN};
@@ -316,6 +314,18 @@ static smurf_status calibrate(smurf_model *model, struct work *w, const smurf_da
     if (!status && n > 1) status = cross_fit(w, room, &found, err);
     if (!status) status = adapt(w, &found, err);
     return status ? status : finish(model, w, room, &found, err);
+}
+
+/* After a failure the model is as it was: its map is that of its pool. */
+static smurf_status calibrate(smurf_model *model, struct work *w, const smurf_data *train, int recalibrate,
+                              double *room, smurf_error *err)
+{
+    struct pool *before = model->notes.pool;
+    model->notes.pool = NULL;
+    smurf_status status = measure_and_fit(model, w, train, recalibrate, room, err);
+    smurf_pool_free(status ? model->notes.pool : before);
+    if (status) model->notes.pool = before;
+    return status;
 }
 
 smurf_status smurf_model_calibrate(smurf_model *model, const smurf_data *data, const smurf_data *train, int recalibrate,

@@ -67,7 +67,7 @@ static void describe_pool(struct evaluation *e, const struct pool *pool)
     if (p->types)
         snprintf(types, sizeof types, "%s %.0f%% those of “%s”", p->law ? ", the types" : "the types are",
                  100 * p->type_weight, p->types);
-    snprintf(e->pool_about, sizeof e->pool_about, "%s%s, as suited held-out gaps best", times, types);
+    snprintf(e->pool_about, sizeof e->pool_about, "%s%s, chosen on held-out gaps", times, types);
 }
 
 static smurf_status describe(struct evaluation *e, const smurf_model *m, const struct pool *pool,
@@ -75,8 +75,9 @@ static smurf_status describe(struct evaluation *e, const smurf_model *m, const s
 {
     static const char *const axis[] = {"plain time", "time in mean gaps", "log time"};
     const smurf_settings *c = &m->config;
-    snprintf(e->model_about, sizeof e->model_about, "%s on %s, %zu layers, %zu wide, %zu parameters, best of epoch %zu",
-             c->objective, axis[c->scale], c->layers, c->width, smurf_model_parameters(m), m->epoch);
+    snprintf(e->model_about, sizeof e->model_about,
+             "%s on %s, %zu layer%s, %zu wide, %zu parameters, best of epoch %zu", c->objective, axis[c->scale],
+             c->layers, c->layers == 1 ? "" : "s", c->width, smurf_model_parameters(m), m->epoch);
     snprintf(e->data_about, sizeof e->data_about, "%.150s: %zu sequence%s, %zu gaps", data->source, e->sequences,
              e->sequences == 1 ? "" : "s", e->n);
     if (!e->unit[0]) snprintf(e->unit, sizeof e->unit, "%.31s", smurf_model_unit(m));

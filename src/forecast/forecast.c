@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "eval/adaptation.h"
 #include "law/conformal.h"
 
 #include <math.h>
@@ -248,6 +249,8 @@ smurf_status smurf_forecast_read(smurf_forecast *f, const smurf_sequence *s, siz
                 smurf_fail(err, SMURF_ERROR_ARGUMENT, "event %zu of the sequence lies before the one before it", i);
     }
     if (status) return status;
+    const size_t all = events; /* with a bound on the history, levels follow the laws that have it */
+    if (f->adaptive.gamma > 0 && f->history && f->history < all) events = smurf_adaptation_begin(all);
     size_t start = smurf_window_start(&f->model->config, s->before, events - 1), n = events - start;
     if (f->model->config.context) {
         status = smurf_forecast_room(f, n, err);
@@ -261,7 +264,9 @@ smurf_status smurf_forecast_read(smurf_forecast *f, const smurf_sequence *s, siz
     f->start = start;
     f->events = events;
     f->before = s->before;
-    return smurf_forecast_adapt(f, s, err);
+    if (events == all) return smurf_forecast_adapt(f, s, err);
+    for (size_t i = events; i < all && !status; i++) status = smurf_forecast_append(f, s->time[i], s->type[i], err);
+    return status;
 }
 
 smurf_status smurf_forecast_silence(smurf_forecast *f, double since, smurf_error *err)

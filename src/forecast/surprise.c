@@ -9,25 +9,23 @@
 
 enum { STREAM_SURPRISE = 0x73757270 };
 
-static double draw(const smurf_forecast *f, uint64_t seed, uint32_t which)
+static double draw(const smurf_forecast *f, uint64_t seed)
 {
     uint32_t word[4];
-    smurf_philox(word, seed, STREAM_SURPRISE + which, f->before + f->events);
+    smurf_philox(word, seed, STREAM_SURPRISE, f->before + f->events);
     return smurf_random_unit((uint64_t)word[0] << 32 | word[1]);
 }
 
-/* sum of the shares below that of `type`, and the part v of those equal to it. */
-static double type_level(const double *share, uint32_t types, uint32_t type, double v)
+/* The sum of the shares that are no larger than that of `type`. */
+static double type_level(const double *share, uint32_t types, uint32_t type)
 {
-    double below = 0, equal = 0;
-    for (uint32_t k = 0; k < types; k++) {
-        if (share[k] < share[type]) below += share[k];
-        if (share[k] == share[type]) equal += share[k];
-    }
-    return below + v * equal;
+    double sum = 0;
+    for (uint32_t k = 0; k < types; k++)
+        if (share[k] <= share[type]) sum += share[k];
+    return fmin(sum, 1);
 }
 
-static smurf_status judge_type(smurf_forecast *f, uint32_t type, uint64_t seed, smurf_surprise *out, smurf_error *err)
+static smurf_status judge_type(smurf_forecast *f, uint32_t type, smurf_surprise *out, smurf_error *err)
 {
     uint32_t types = f->model->types;
     out->type_level = 1;
@@ -38,7 +36,7 @@ static smurf_status judge_type(smurf_forecast *f, uint32_t type, uint64_t seed, 
     smurf_status status = smurf_forecast_types_at(f, out->gap, share, err);
     if (!status) {
         out->type_share = share[type];
-        out->type_level = type_level(share, types, type, draw(f, seed, 1));
+        out->type_level = type_level(share, types, type);
     }
     free(share);
     return status;
@@ -56,8 +54,8 @@ smurf_status smurf_forecast_surprise(smurf_forecast *f, double time, uint32_t ty
     f->since = 0;
     struct dist dist = smurf_forecast_coming(f); /* it came */
     out->gap = time - f->last;
-    out->pit = smurf_dist_pit(&dist, out->gap, f->model->notes.tick, draw(f, seed, 0));
-    status = judge_type(f, type, seed, out, err);
+    out->pit = smurf_dist_pit(&dist, out->gap, f->model->notes.tick, draw(f, seed));
+    status = judge_type(f, type, out, err);
     f->since = since;
     return status;
 }

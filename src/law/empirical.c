@@ -64,7 +64,8 @@ static void quantile(const void *self, const double *in, double *out, size_t n)
             out[i] = e->x[e->n - 1];
         } else {
             size_t k = (size_t)at;
-            out[i] = e->x[k] + (e->x[k + 1] - e->x[k]) * (at - (double)k);
+            double part = at - (double)k; /* of a step that is there: draws may be infinite */
+            out[i] = part > 0 && e->x[k + 1] > e->x[k] ? e->x[k] + (e->x[k + 1] - e->x[k]) * part : e->x[k];
         }
     }
 }
@@ -93,6 +94,7 @@ static double crps(const void *self, double gap)
 {
     const struct empirical *e = self;
     double n = (double)e->n, miss = 0, pairs = 0;
+    if (isinf(e->x[e->n - 1])) return INFINITY;
     for (size_t i = 0; i < e->n; i++) {
         miss += fabs(e->x[i] - gap);
         pairs += (2 * (double)i + 1 - n) * e->x[i];

@@ -75,8 +75,21 @@ static size_t knots(const void *self, double *out)
     return made;
 }
 
-static const struct dist_class silent_class = {
+/* Without a mean of its own, that of dist.c. */
+static const struct dist_class finite_class = {
     .name = "silent", .cdf = cdf, .density = density, .quantile = quantile, .knots = knots};
+
+/* Infinite where the whole gap's is: what never arrives does not arrive after a silence either. */
+static double mean(const void *self)
+{
+    const struct silent *s = self;
+    const struct dist own = {&finite_class, s};
+    if (!is_spent(s) && s->inner.class->mean && s->inner.class->mean(s->inner.self) == INFINITY) return INFINITY;
+    return smurf_dist_mean(&own);
+}
+
+static const struct dist_class silent_class = {
+    .name = "silent", .cdf = cdf, .density = density, .quantile = quantile, .knots = knots, .mean = mean};
 
 struct dist smurf_silent(struct silent *out, struct dist inner, double since)
 {

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TICKS = 32 };
+enum { TICKS = 32, MARGIN = 14 };
 
 struct ticks {
     size_t n;
@@ -179,9 +179,10 @@ static void draw_x_ticks(struct chart *chart, const struct ticks *ticks)
     for (size_t i = 0; i < ticks->n; i++) {
         double at = smurf_chart_x(chart, ticks->at[i]), half = font.size * smurf_text_width(ticks->label[i].text) / 2;
         smurf_canvas_line(chart->canvas, at, chart->top, at, chart->bottom, &grid);
-        if (at - half < free_from) continue;
-        smurf_canvas_text(chart->canvas, at, chart->bottom + 16, 0, ticks->label[i].text, &font);
-        free_from = at + half + 4;
+        double middle = fmin(at, chart->right + MARGIN - half); /* the last label stays inside */
+        if (middle - half < free_from) continue;
+        smurf_canvas_text(chart->canvas, middle, chart->bottom + 16, 0, ticks->label[i].text, &font);
+        free_from = middle + half + 4;
     }
 }
 
@@ -217,7 +218,7 @@ void smurf_chart_open(struct chart *chart, struct canvas *canvas, const struct c
     chart->top = draw_legend(canvas, plan) + (plan->y.label ? 26 : 6);
     chart->bottom = plan->top + plan->height - below;
     chart->left = plan->left + (plan->y.bare ? 14 : 10 + CHART_FONT * widest(&y));
-    chart->right = plan->left + plan->width - 14;
+    chart->right = plan->left + plan->width - MARGIN;
     draw_axis_label(canvas, plan->left + 2, chart->top - 12, plan->width, &plan->y, &y, ANCHOR_START);
     draw_axis_label(canvas, (chart->left + chart->right) / 2, chart->bottom + 34, plan->width, &plan->x, &x,
                     ANCHOR_MIDDLE);

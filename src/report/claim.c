@@ -141,10 +141,12 @@ static void decide(struct claim *claim, struct span span, int places, const char
 }
 
 /* The interval of the mean of sign (a - b). False: it cannot be told. */
-static bool compare(struct span *out, const struct evaluation *evaluation, const double *a, const double *b,
-                    double sign)
+static bool compare(struct span *out, struct claim *claim, const struct evaluation *evaluation, const double *a,
+                    const double *b, double sign)
 {
-    double *difference = a && b ? malloc((evaluation->n ? evaluation->n : 1) * sizeof *difference) : NULL;
+    if (!a || !b) return false;
+    double *difference = malloc((evaluation->n + 1) * sizeof *difference);
+    claim->no_memory = !difference;
     if (!difference) return false;
     for (size_t i = 0; i < evaluation->n; i++) difference[i] = sign * (a[i] - b[i]);
     bool ok = smurf_paired_span(out, difference, evaluation->sequence, evaluation->n);
@@ -170,7 +172,7 @@ static void find_crps(struct claim *claim, const struct evaluation *evaluation)
     *claim = (struct claim){.value = rounded(gain, 1), .rival = rival->name, .low = NAN, .high = NAN};
     claim->difference = claim->value;
     claim->shown = text(claim->value > 0 ? "+" : "", smurf_fixed(gain, 1), "%");
-    if (!compare(&span, evaluation, model->crps, rival->crps, -1)) return;
+    if (!compare(&span, claim, evaluation, model->crps, rival->crps, -1)) return;
     double per = mean_of(rival->crps, evaluation->n) / 100;
     decide(claim, (struct span){span.low / per, span.high / per}, 1, "");
 }
@@ -187,7 +189,7 @@ static void find_likelihood(struct claim *claim, const struct evaluation *evalua
                             .reference = rival->metrics.log_likelihood,
                             .shown = smurf_significant(value, 4)};
     claim->difference = value - claim->reference;
-    if (compare(&span, evaluation, model->log_density, rival->log_density, 1)) decide(claim, span, 4, "");
+    if (compare(&span, claim, evaluation, model->log_density, rival->log_density, 1)) decide(claim, span, 4, "");
 }
 
 /* Arrays (n) of 0 and 1 where the type is scored, packed; returns how many. */
@@ -216,6 +218,7 @@ static void find_types(struct claim *claim, const struct evaluation *evaluation)
     if (!evaluation->markov_right || !evaluation->sequence || !evaluation->row[ROW_MODEL].top) return;
     double *difference = malloc((evaluation->n + 1) * sizeof *difference);
     unsigned *unit = malloc((evaluation->n + 1) * sizeof *unit);
+    claim->no_memory = !difference || !unit;
     if (difference && unit && smurf_paired_span(&span, difference, unit, collect_types(evaluation, difference, unit))) {
         struct label points = text("", smurf_fixed(fabs(claim->difference), 1), " points ");
         decide(claim, (struct span){100 * span.low, 100 * span.high}, 1, points.text);
@@ -393,12 +396,15 @@ static const struct {
     [CLAIM_TYPES] = {"types", find_types, say_types, tile_types},
 };
 
-void smurf_claims_find(struct claim claim[CLAIMS], const struct evaluation *evaluation)
+bool smurf_claims_find(struct claim claim[CLAIMS], const struct evaluation *evaluation)
 {
+    bool found = true;
     for (enum claim_name name = 0; name < CLAIMS; name++) {
         claim[name] = (struct claim){.value = NAN};
         if (evaluation->n > 0 && is_measured(evaluation, ROW_MODEL)) table[name].find(&claim[name], evaluation);
+        found = found && !claim[name].no_memory;
     }
+    return found;
 }
 
 const char *smurf_claim_id(enum claim_name name)

@@ -36,9 +36,11 @@ struct claim {
     const char *rival;  /* the naive law; NULL: none */
     struct label shown; /* the value */
     struct label word;  /* the finding: "3.4 points too few", "better than recent"; "" without a test */
+    bool no_memory;     /* the test could not be done for lack of memory */
 };
 
-void smurf_claims_find(struct claim claim[CLAIMS], const struct evaluation *evaluation);
+/* False: out of memory. */
+bool smurf_claims_find(struct claim claim[CLAIMS], const struct evaluation *evaluation);
 
 /* The name of the claim on the page, for tests; and of a finding. */
 const char *smurf_claim_id(enum claim_name name);

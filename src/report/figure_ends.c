@@ -1,4 +1,4 @@
-/* figure_ends.c - whether it is foretold that nothing follows: the forecast and what happened, by groups of events. */
+/* figure_ends.c - does the model know when nothing follows? The forecast and what happened, by groups of events. */
 #include "report/figure.h"
 #include "report/noise.h"
 
@@ -32,10 +32,10 @@ static void draw(struct canvas *canvas, const struct evaluation *evaluation, siz
         struct span span = smurf_binomial_span(ends->group[k], fmin(fmax(ends->group_forecast[k], 1e-4), 0.9999));
         smurf_chart_line(&chart, (double[]){at, at}, (double[]){100 * span.low, 100 * span.high}, 2, &whisker);
     }
+    smurf_chart_close(&chart); /* dots on the frame are not cut */
     for (int k = 0; k < SMURF_END_GROUPS; k++)
         if (ends->group[k])
             smurf_chart_dot(&chart, 100 * ends->group_forecast[k], 100 * ends->group_share[k], 4.5, &dot);
-    smurf_chart_close(&chart);
 }
 
 static void finding(struct words *words, const struct evaluation *evaluation)
@@ -54,9 +54,9 @@ const struct figure smurf_figure_ends = {
     .title = "Does it know that nothing follows?",
     .caption =
         "After each event, the forecast gives the probability that nothing more comes before the end of observation. "
-        "Events are sorted by it and divided into ten groups: of those with 70%, nothing should have followed 70%, on "
-        "the diagonal. Above it the model expects events that do not come. Grey bars: the range of chance for a "
-        "calibrated model.",
+        "Events are sorted by it and divided into ten groups: where it is 70%, nothing should have followed 70% of the "
+        "events, on the diagonal. Above it the model expects events that do not come. Grey bars: the range of chance "
+        "for a calibrated model.",
     .width = WIDTH,
     .height = HEIGHT,
     .columns = 1,

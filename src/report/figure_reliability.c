@@ -40,15 +40,20 @@ static size_t panels(const struct evaluation *evaluation)
     return b.all > 0;
 }
 
-static void draw_points(struct chart *chart, const struct bins *b)
+static void draw_whiskers(struct chart *chart, const struct bins *b)
 {
-    const struct style dot = {.fill = COLOUR_MODEL}, whisker = {.line = COLOUR_BAND, .width = 7};
+    const struct style whisker = {.line = COLOUR_BAND, .width = 7};
     for (int k = 0; k < BINS; k++) {
         if (!b->n[k]) continue;
         struct span span = smurf_binomial_span(b->n[k], fmin(b->sure[k], 0.9999));
         double x[2] = {100 * b->sure[k], 100 * b->sure[k]}, y[2] = {100 * span.low, 100 * span.high};
         smurf_chart_line(chart, x, y, 2, &whisker);
     }
+}
+
+static void draw_dots(struct chart *chart, const struct bins *b)
+{
+    const struct style dot = {.fill = COLOUR_MODEL};
     for (int k = 0; k < BINS; k++)
         if (b->n[k]) smurf_chart_dot(chart, 100 * b->sure[k], 100 * b->right[k], 4.5, &dot);
 }
@@ -92,8 +97,9 @@ static void draw(struct canvas *canvas, const struct evaluation *evaluation, siz
     smurf_chart_open(&chart, canvas, &plan);
     const double ends[2] = {0, 100};
     smurf_chart_line(&chart, ends, ends, 2, &diagonal);
-    draw_points(&chart, &b);
-    smurf_chart_close(&chart);
+    draw_whiskers(&chart, &b);
+    smurf_chart_close(&chart); /* dots on the frame are not cut */
+    draw_dots(&chart, &b);
     draw_counts(canvas, &b, chart.left);
 }
 

@@ -99,6 +99,14 @@ static bool group_by_period(struct groups *out, const struct evaluation *e)
     return true;
 }
 
+/* Whether there are two groups to compare. */
+static bool can_compare(const struct groups *groups)
+{
+    size_t shown = 0;
+    for (size_t g = 0; g < groups->count; g++) shown += groups->group[g].n >= GAPS_LEAST;
+    return shown >= 2;
+}
+
 /* False: nothing to show. */
 static bool make_groups(struct groups *out, const struct evaluation *e, enum view view, bool *no_memory)
 {
@@ -107,21 +115,23 @@ static bool make_groups(struct groups *out, const struct evaluation *e, enum vie
     if (view != BY_PERIOD) {
         if (!e->began || (view == BY_WEEKDAY && e->no_week)) return false;
         group_by_clock(out, e, view);
-        return out->n >= 2 * GAPS_LEAST;
+        return can_compare(out);
     }
     if (!e->began && e->sequences != 1) return false;
     if (!group_by_period(out, e)) *no_memory = true;
     return out->count >= 2 && out->group[out->count - 1].to > out->group[0].from;
 }
 
-/* The views that can be drawn, in order. */
+/* The views that can be drawn, in order. One that cannot be told for lack of memory counts: whoever draws it tries
+   again. */
 static size_t views(enum view view[VIEWS], const struct evaluation *e)
 {
     struct groups groups;
-    bool no_memory = false;
     size_t n = 0;
-    for (enum view v = 0; v < VIEWS; v++)
-        if (make_groups(&groups, e, v, &no_memory)) view[n++] = v;
+    for (enum view v = 0; v < VIEWS; v++) {
+        bool no_memory = false;
+        if (make_groups(&groups, e, v, &no_memory) || no_memory) view[n++] = v;
+    }
     return n;
 }
 
@@ -266,11 +276,10 @@ static void finding(struct words *words, const struct evaluation *e)
 {
     enum view view[VIEWS];
     struct groups groups;
-    bool no_memory = false;
     size_t n = views(view, e);
     for (size_t v = 0; v < n; v++) {
         size_t g = 0;
-        if (make_groups(&groups, e, view[v], &no_memory) && test_groups(&groups, &g) < rare)
+        if (make_groups(&groups, e, view[v], &words->no_memory) && test_groups(&groups, &g) < rare)
             say_group(words, e, &groups, view[v], g);
     }
     if (!words->used) smurf_words_add(words, "Coverage does not change with time by more than chance explains. ");

@@ -133,11 +133,9 @@ static const char *warning(const struct evaluation *evaluation, const struct cla
     if (!evaluation->misses || !isfinite(claim[CLAIM_INSIDE].value)) return NULL;
     if (claim[CLAIM_INSIDE].finding == FINDING_EVEN && claim[CLAIM_LEVELS].finding != FINDING_WORSE)
         return "<span class=\"warning\">Warning: on the gaps held out in training, calibration did not work, although "
-               "the "
-               "intervals hold on these: do not rely on them.</span>\n";
+               "the intervals hold on these: do not rely on them.</span>\n";
     return "<span class=\"warning\">Warning: calibration did not work. On held-out gaps the law is still off by more "
-           "than "
-           "chance explains; do not rely on the intervals.</span>\n";
+           "than chance explains; do not rely on the intervals.</span>\n";
 }
 
 static void write_verdict(struct sink *sink, const struct evaluation *evaluation, const struct claim claim[CLAIMS])
@@ -184,6 +182,7 @@ static void write_figure(struct sink *sink, const struct figure *figure, const s
     }
     smurf_sink_text(sink, "</div>\n<figcaption>");
     figure->finding(&finding, evaluation);
+    if (finding.no_memory && !sink->status) sink->status = smurf_fail_memory(&sink->error);
     if (finding.used) {
         smurf_markup_between(sink, "<strong>", finding.text, "</strong>");
     }
@@ -201,7 +200,7 @@ void smurf_page_end(struct sink *sink, const char *more)
 void smurf_page_write(struct sink *sink, const struct evaluation *evaluation, bool figures)
 {
     struct claim claim[CLAIMS];
-    smurf_claims_find(claim, evaluation);
+    if (!smurf_claims_find(claim, evaluation) && !sink->status) sink->status = smurf_fail_memory(&sink->error);
     smurf_page_begin(sink, "Forecasts: ", evaluation->data_about);
     write_top(sink, evaluation, claim);
     smurf_sink_text(sink, "<section>\n<h2>Metrics</h2>\n");

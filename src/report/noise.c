@@ -1,10 +1,11 @@
 /*
  * noise.c - see noise.h.
  *
- *     limit of CS      1.761 sqrt(mean q (1 - q) / n), q = 0.50 .. 0.95: the shares of a true law are a Brownian
- * bridge, and 1.761 is the 95% quantile of the root mean square of the bridge, relative to its mean square paired
- * interval  mean ± t sqrt(B / (B - 1) sum_b (s_b - mean n_b)^2) / n, for B blocks with sums s_b of n_b differences each
- * and t the 95% quantile of Student's law with B - 1 degrees of freedom
+ * Limit of CS: 1.761 sqrt(mean q (1 - q) / n), q = 0.50 .. 0.95. The shares of a true law are a Brownian bridge, and
+ * 1.761 is the 95% quantile of the root mean square of the bridge, relative to its mean square.
+ *
+ * Paired interval: mean ± t sqrt(B / (B - 1) sum_b (s_b - mean n_b)^2) / n, for B blocks with sums s_b of n_b
+ * differences each, and t the 95% quantile of Student's law with B - 1 degrees of freedom.
  */
 #include "report/noise.h"
 

@@ -153,6 +153,9 @@ static void write_notes(struct sink *sink, const struct evaluation *evaluation)
     }
     smurf_sink_text(sink, "</dl><p>“floor” is the CS to expect by chance, of these gaps and of those that the law was "
                           "calibrated on.");
+    if (is_measured(evaluation, ROW_RAW))
+        smurf_sink_text(sink, " “raw” is the model before it is pooled and recalibrated.");
+    if (is_measured(evaluation, ROW_FIXED)) smurf_sink_text(sink, " “fixed” is the model before its levels adapt.");
     if (evaluation->bootstrap) {
         smurf_markup_between(sink, " Ranges in small print: 90% intervals from ",
                              smurf_count(evaluation->bootstrap).text, " bootstrap resamples of whole sequences.");

@@ -11,6 +11,8 @@
 
 #include "smurf_lab.h"
 
+#include <stdbool.h>
+
 struct label {
     char text[64];
 };
@@ -30,6 +32,7 @@ struct label smurf_power_of_ten(int exponent);
 struct words {
     char text[1024];
     size_t used;
+    bool no_memory; /* set by who finds the words: something may be missing */
 };
 /* Formats with %s, %d and %zu only: others depend on the locale. */
 void smurf_words_add(struct words *words, const char *format, ...) __attribute__((format(printf, 2, 3)));

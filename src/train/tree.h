@@ -24,9 +24,8 @@ struct tree_part {
 size_t smurf_tree_split(const size_t *node, size_t stride, size_t n, size_t *ancestor);
 /* Whether a node is `above` or below it. */
 bool smurf_tree_below(size_t node, size_t above);
-/* Parts are ordered from left to right.
-
-   The root's weights from .. to-1, in part[0].slab; those of the other slabs are overwritten by partial sums. */
+/* Parts are ordered from left to right. The root's weights from .. to-1, in part[0].slab; those of the other
+   slabs are overwritten by partial sums. */
 void smurf_tree_sum(const struct tree_part *part, size_t parts, size_t from, size_t to);
 /* The root's loss. */
 struct loss smurf_tree_loss(const struct tree_part *part, size_t parts);

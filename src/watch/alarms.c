@@ -1,8 +1,9 @@
 /*
  * alarms.c - bars for alarms about a stream of events, so that a healthy stream raises as many as were asked for.
  *
- * Under the true law each gap has a PIT u and its type a level v, both uniform and independent of the past. Each kind
- * of alarm has a bar b: it is raised once per e^b gaps of a healthy stream.
+ * Under the true law each gap has a PIT u, uniform and independent of the past, and its type a level v, which is at
+ * most x with probability at most x. Each kind of alarm has a bar b: it is raised once per e^b gaps of a healthy
+ * stream; about types less often, where there are few improbable ones.
  *
  *     overdue      1 - F(silence) falls to e^-b: the caller asks for the quantile and tells when it has passed
  *     early, type  u, or v, is at most e^-b
@@ -10,8 +11,7 @@
  *     rate         (R_2 + R_1/2) / 2 reaches e^b / 1.55 for one sequence; with e = -ln(1-u) ~ Exp(1) per gap,
  *                  R_r <- (1 + R_r) r e^-(r-1)e, the Shiryaev-Roberts statistic of a rate r times the expected one
  *     calibration  the mean of four such statistics over all gaps reaches e^b / 1.19, with the likelihood ratios
- *                  1 +- 0.4 P_1(u), 1 +- 0.4 P_2(u), where P_1 and P_2 are the normalised Legendre polynomials on [0,
- * 1]
+ *                  1 +- 0.4 P_1(u), 1 +- 0.4 P_2(u), P_1 and P_2 the normalised Legendre polynomials on 0 to 1
  *
  * R_n - n is a martingale, so the mean number of gaps to an alarm is the mean of R when the bar is crossed: 1.55 and
  * 1.19 times the bar, by simulation (the overshoot). Every sequence has statistics of its own, and still a gap costs

@@ -49,7 +49,8 @@ class Adaptive(ModelCase):
         for name in "cs", "crps", "pinball":
             self.assertEqual(e[name + "_fixed"], off[name])
         self.assertNotIn("cs_fixed", off)
-        self.assertRegex(self.eval("auto").out, r"(?m)^model  +\S.*\nmodel, fixed  +\S.*\nmodel, raw  +\S")
+        self.assertRegex(self.eval("auto", "--report", "page.html").out, r"(?m)^model  +\S.*\nmodel, fixed  +\S.*\nmodel, raw  +\S")
+        self.assertIn("“fixed” is the model before its levels adapt.", self.content("page.html").decode())
         self.assertEqual(self.eval("auto", "--json", "--threads", "3").out, self.eval("auto", "--json", "--threads", "1").out)
 
     def test_no_recalibration_no_adaptation(self):

@@ -69,6 +69,12 @@ class Ending(ModelCase):
         self.assertEqual(len({line.index("types") if i == 0 else len(re.match(r".*?never +\d+%|.* - ", line)[0]) + 2
                               for i, line in enumerate(out[1:]) if "never " in line or i == 0}), 1)
 
+    def test_tables_say_never(self):
+        ends, cases = self.at("ends.safetensors"), self.at("cases")
+        for out in self.smurf("predict", ends, cases, "--next", "1", "--paths", "20").lines, self.smurf("sample", ends, cases, "--paths", "20").lines:
+            self.assertTrue(any(" never " in line for line in out[2:]))
+            self.assertFalse(any("inf" in line for line in out))
+
     def test_no_end(self):
         for one in self.predict(model="on.safetensors"):
             self.assertNotIn("never", one)
@@ -104,8 +110,8 @@ class Ending(ModelCase):
         self.assertEqual(sum(g["n"] for g in e["groups"]), e["n"])
         self.assertEqual(e, ends("ends.safetensors", "--threads", "3"))
         out = self.smurf("eval", self.at("ends.safetensors"), self.at("cases")).out
-        self.assertRegex(out, r"(?m)^nothing more until the end of observation: after %d of %d events \(\d+\.\d%%\), forecast \d+\.\d%%; "
-                              r"Brier score 0\.\d{4} \(always the share: 0\.\d{4}\)$" % (e["last"], e["n"]))
+        self.assertRegex(out, r"(?m)^no further event until the end of observation: after %d of %d events \(\d+\.\d%%; forecast \d+\.\d%%\); "
+                              r"Brier score 0\.\d{4} \(0\.\d{4} for always \d+\.\d%%\)$" % (e["last"], e["n"]))
         r = self.run_smurf("eval", self.at("ends.safetensors"), self.at("cases"), "--report", "r.html")
         self.assertEqual(r.status, 0)
         page = self.content("r.html").decode()

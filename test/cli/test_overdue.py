@@ -102,6 +102,10 @@ class Overdue(ModelCase):
         args = ["overdue", self.at("words.safetensors"), "a.csv"]
         self.assertEqual(self.smurf(*args).out, "0 of 2 sequences have been silent for longer than expected at 1.5\n")
         self.assertEqual(self.smurf(*args, "--format", "jsonl").out, "")
+        for rows, now, start in (("", "1.5", "0 of 1 sequence has"), ("", "1000", "1 of 1 sequence has"), ("v,1000,a\n", "1000", "1 of 2 sequences has")):
+            self.write("b.csv", "user,time,type\nu,1,a\nu,1.5,b\n" + rows)
+            out = self.smurf("overdue", self.at("words.safetensors"), "b.csv", "--now", now).out
+            self.assertTrue(out.startswith(start + " been silent for longer than expected"), out)
         self.assertEqual(self.smurf(*args, "--format", "csv").out.count("\n"), 1)
         self.write("e.jsonl", '{"times":[],"types":[]}\n{"times":[1,2.5],"types":["a","b"]}\n')
         self.assertEqual([o["sequence"] for o in self.overdue("--now", "99", data="e.jsonl")], ["1"])

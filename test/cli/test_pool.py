@@ -22,11 +22,13 @@ class Pool(common.Case):
         self.assertRegex(self.train(), r"(?m)^pool +times \d+% of naive: same hour \(held-out CRPS [0-9.]+% lower, cross-fitted\)"
                                        r"; types \d+% of naive: (recency|Markov) \(log score [0-9.]+ higher\)$")
         text = self.smurf("eval", "model.safetensors", "log.csv", "--report", "page.html", quiet=False).out
-        self.assertRegex(text, r"(?m)^pooled: times \d+% of naive: same hour, types \d+% of naive: (recency|Markov), as suited "
-                               r"held-out gaps best$")
+        self.assertRegex(text, r"(?m)^pooled: times \d+% of naive: same hour, types \d+% of naive: (recency|Markov), chosen "
+                               r"on held-out gaps$")
         self.assertRegex(text, r"(?m)^model, raw ")
         self.assertRegex(self.content("page.html").decode(), r"Pooled: the times are \d+% those of the naive law “same hour”, "
                                                              r"the types \d+% those of “(recency|Markov)”")
+        self.assertIn("“raw” is the model before it is pooled and recalibrated.", self.content("page.html").decode())
+        self.assertNotIn("“fixed” is the model", self.content("page.html").decode())
 
     def test_never_worse(self):
         self.train()

@@ -186,7 +186,9 @@ for form, order in itertools.product(["iso_T_Z", "us", "day_first", "epoch_s", "
         self.assertRegex(" ".join(s["warnings"]), "newest first" if order == "newest_first" else "out of order")
         self.write("sorted.csv", table(ROWS, form=form))
         self.assertEqual(sorted(self.events("x.csv", "--quiet")), sorted(self.events("sorted.csv")))
+        before = r"before the previous event [0-9.]+ " if form == "epoch_s" else r"before the previous event \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"
         self.refuse("info", "x.csv", "--strict", says=["x.csv:", "before the previous", "--strict"])
+        self.assertRegex(self.run_smurf("info", "x.csv", "--strict").err, before)
     add(f"{order}_{form}", in_order)
 
 for form, encoding in itertools.product(["iso_T_Z", "us", "epoch_s"], ["latin1", "cp1252", "utf-8", "utf-8-sig"]):
@@ -449,7 +451,7 @@ class Content(Described):
         self.check(more, "time", "host", "program", "--strict", name="x.log", sequences=2, types=2, first=None)
         self.refused(lines.replace("\n", "\nException\n"), "no column of times", name="x.log")
         text = lines.replace("\n", "\nException\n", 5)
-        self.refused(text, ["x.log:2: this is no line of a syslog like the others", "5 of 65 rows cannot be read"], name="x.log")
+        self.refused(text, ["x.log:2: unlike the others, this is not a line of a syslog", "5 of 65 rows cannot be read"], name="x.log")
 
     def test_syslog_of_rfc_5424(self):
         def lines(data):
