@@ -8,7 +8,6 @@
 #include "terminal.h"
 #include "watched.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
