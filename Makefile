@@ -9,7 +9,7 @@ MESON_FLAGS ?=
 TEST_FLAGS ?=
 GOLDEN ?=
 
-.PHONY: all demo test golden install wheel bench count coverage fuzz soak soak-mpi check-asan check-tsan arm64 format clean help
+.PHONY: all demo test golden install wheel bench count coverage test-gpu bench-gpu fuzz soak soak-mpi soak-serve check-asan check-tsan arm64 format clean help
 all: $(BUILD)/build.ninja ## build the command (build/smurf) and the libraries
 	@ninja -C $(BUILD)
 
@@ -60,6 +60,22 @@ fuzz: ## run each fuzzer for SECONDS=60 (clang)
 	@tools/install-deps build ci
 	@tools/fuzz $(BUILD)-fuzz $(SECONDS)
 
+$(BUILD)-cuda/build.ninja:
+	@tools/install-deps build test
+	meson setup -Dcuda=auto $(BUILD)-cuda
+
+test-gpu: $(BUILD)-cuda/build.ninja ## check training on a GPU, where there is one (nvcc)
+	@ninja -C $(BUILD)-cuda gpu-tests
+	$(BUILD)-cuda/test/gpu_gradient
+	$(BUILD)-cuda/test/gpu_golden $(wildcard test/golden/*.json ../shared/golden/*.json)
+	$(BUILD)-cuda/test/gpu_training
+	$(BUILD)-cuda/test/gpu_laws 150 || [ $$? = 77 ]
+
+bench-gpu: $(BUILD)-cuda/build.ninja ## events per second of training on a GPU, where there is one (nvcc)
+	@ninja -C $(BUILD)-cuda bench/bench_gpu bench/bench_laws_gpu
+	$(BUILD)-cuda/bench/bench_gpu
+	$(BUILD)-cuda/bench/bench_laws_gpu || [ $$? = 77 ]
+
 coverage: ## line coverage of the fast tests, by directory; fails below 96% in src/ and 95% in cli/ (gcov)
 	@tools/install-deps build test
 	@tools/coverage $(BUILD)-coverage
@@ -74,6 +90,12 @@ soak-mpi: $(BUILD)/build.ninja ## kill random ranks of smurf-mpi KILLS=200 times
 	@tools/install-deps build test ci
 	@ninja -C $(BUILD) smurf smurf-mpi >/dev/null
 	@SMURF=$(BUILD)/smurf python3 -B test/soak_mpi.py $(KILLS)
+
+soak-serve: KILLS ?= 500
+soak-serve: $(BUILD)/build.ninja ## kill the service at random moments under load KILLS=500 times
+	@tools/install-deps build test
+	@ninja -C $(BUILD) smurf >/dev/null
+	@SMURF=$(BUILD)/smurf python3 -B test/soak_serve.py $(KILLS)
 
 check-asan: ## run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tools/install-deps build test
@@ -91,7 +113,7 @@ format: ## format the sources (clang-format)
 	clang-format -i $$(git ls-files --cached --others --exclude-standard '*.[ch]')
 
 clean: ## remove all build directories and the demo
-	rm -rf $(BUILD) $(BUILD)-fuzz $(BUILD)-asan $(BUILD)-tsan $(BUILD)-arm64 $(BUILD)-clang $(BUILD)-coverage demo
+	rm -rf $(BUILD) $(BUILD)-fuzz $(BUILD)-asan $(BUILD)-tsan $(BUILD)-arm64 $(BUILD)-clang $(BUILD)-coverage $(BUILD)-cuda demo
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s%s\n", $$1, $$2 }' Makefile

@@ -5,13 +5,14 @@
 
 Every row is a model and a way of measuring. Rows measured in the same way are one call of `smurf compare`, whose runs are stored:
 interrupted ones are resumed, and a page with coverage and interval lengths is written next to the answer. --only takes names such
-as sigma or sigma-mimic2. --write only writes the document, from existing answers.
+as sigma or sigma-mimic2, or ends or ends-bike of parts.py, whose sections come last. --write only writes the document, from existing answers.
 """
 
 import argparse
 import dataclasses
 import typing
 
+import parts
 import plot
 from compared import PRESET, ROOT, TITLE, UNIT, UNIT_TEXT, add_options, command_line, compare, floor, naive_rows, table
 
@@ -177,7 +178,8 @@ def section(arguments, ablation, before):
     for data in ablation.sets:
         done = run(arguments, ablation, data)
         if not done:
-            body += kept.get(TITLE[data], [f"### {TITLE[data]}", "", "Not run.", ""])
+            before_it = "\n".join(kept.get(TITLE[data], [f"### {TITLE[data]}", "", "Not run."]))
+            body += [*before_it.rstrip("\n").split("\n"), ""]
             continue
         rows, answer = done
         naive = naive_rows(answer)
@@ -206,19 +208,21 @@ def document(arguments):
     before = path.read_text() if path.exists() else ""
     for ablation in ABLATIONS:
         lines += section(arguments, ablation, before)
+    lines += parts.sections(arguments, parts_of(before, "##"))
     path.write_text("\n".join(lines) + ("" if lines[-1] == "" else "\n"))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_options(parser)
-    parser.add_argument("--only", nargs="*", default=[], help="names such as sigma or sigma-mimic2")
+    parser.add_argument("--only", nargs="*", default=[], help="names such as sigma, sigma-mimic2 or ends-bike")
     arguments = parser.parse_args()
     if arguments.only and not arguments.write:
         for ablation in ABLATIONS:
             for data in ablation.sets:
                 if {ablation.name, f"{ablation.name}-{data}"} & set(arguments.only):
                     run(arguments, ablation, data)
+        parts.run(arguments, set(arguments.only))
         arguments.write = True
     document(arguments)
 

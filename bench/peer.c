@@ -36,7 +36,7 @@ struct peer_case {
 };
 static const struct peer_case cases[] = {
     {"stackoverflow",
-     {22, 64, 4, 16, 4, 256, ACTIVATION_RELU, false, false, false, {0}, false},
+     {.types = 22, .width = 64, .heads = 4, .head_width = 16, .layers = 4, .inner = 256, .activation = ACTIVATION_RELU},
      {.objective = {.points = 100, .sigma = {0.1}, .sigmas = 1}, .alpha = 5},
      4,
      32,
@@ -44,7 +44,13 @@ static const struct peer_case cases[] = {
       71, 130, 46, 53, 68,  78, 56, 57, 43, 221, 42, 85, 89,  104, 63, 48},
      0.05},
     {"financial",
-     {2, 128, 6, 64, 6, 2048, ACTIVATION_RELU, false, false, false, {0}, false},
+     {.types = 2,
+      .width = 128,
+      .heads = 6,
+      .head_width = 64,
+      .layers = 6,
+      .inner = 2048,
+      .activation = ACTIVATION_RELU},
      {.objective = {.points = 100, .sigma = {0.05}, .sigmas = 1}, .alpha = 5, .smoothing = 0.1},
      1,
      1,
@@ -137,7 +143,7 @@ static void laws_open(struct laws *l, const struct step *step)
     const struct model *m = &l->model.model;
     l->c = step_memory(n * m->class->coefficients(m) * sizeof *l->c);
     float *memory = step_memory(m->class->encode_memory(m, n, 1) * sizeof *memory);
-    struct encoder_input input = {{step->sequences, offset, NULL}, n, step->type, step->time, NULL};
+    struct encoder_input input = {{step->sequences, offset, NULL}, n, step->type, step->time, NULL, NULL, NULL};
     m->class->encode(&(struct op_run){.threads = 1}, m, l->model.slab, &input, memory, l->c);
     free(memory);
     free(offset);

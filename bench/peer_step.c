@@ -68,7 +68,9 @@ static void make_feed(struct step *s, size_t together)
     for (size_t q = 0; q < s->sequences; q++)
         for (size_t i = offset[q] + 1; i < offset[q + 1]; i++)
             s->target[s->targets++] = (struct target){i - 1, s->time[i] - s->time[i - 1], NAN, s->type[i], false, i};
-    const struct batch all = {{{s->sequences, offset, NULL}, s->events, s->type, s->time, NULL}, s->target, s->targets};
+    const struct encoder_input input = {
+        .rows = {s->sequences, offset, NULL}, .n = s->events, .type = s->type, .time = s->time};
+    const struct batch all = {input, s->target, s->targets};
     s->feed = feed_of(&all, together);
 }
 

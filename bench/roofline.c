@@ -12,13 +12,17 @@
  * pieces, as in a step, forward and backward. Dropout masks are integer work, which no peak covers: only the bytes of
  * the tensors they apply to count.
  */
+#define SMURF_REAL 32
 #include "peaks.h"
 #include "step.h"
 
+#include "model/repeat.h"
 #include "op/attention.h"
+#include "op/counts.h"
 #include "op/dropout.h"
 #include "op/embed.h"
 #include "op/gap_head.h"
+#include "op/gemm.h"
 #include "op/linear.h"
 #include "op/norm.h"
 #include "op/type_head.h"
@@ -39,6 +43,7 @@ struct shape {
     double points, type_points;                /* of the gap head and of the type head, per target */
     double params;
     bool slope, gelu, gap_feature, averaged; /* slope: the objective needs u' */
+    bool counts;
 };
 
 /* The work of an op in a step, over all its calls. */
@@ -64,6 +69,7 @@ struct bench {
     float *scratch;                           /* of attention */
     float *tau, *at[6], *z, *h, *dh, *logits; /* of one target */
     float *gap_h;
+    struct count_rows rows; /* of decayed counts */
     struct head_coefficients c, g;
 };
 
@@ -77,6 +83,14 @@ static float *numbers(size_t n)
 static struct head_coefficients coefficients(size_t n, size_t d)
 {
     return (struct head_coefficients){numbers(n * d), numbers(n * d), numbers(n * d / 2), numbers(n * d / 2)};
+}
+
+static struct count_rows take_counts(size_t types, size_t n)
+{
+    struct workspace none = {NULL, 0};
+    counts_take(&none, types, n);
+    struct workspace w = {room(none.used), 0};
+    return counts_take(&w, types, n);
 }
 
 static void bench_open(struct bench *b, const struct preset *p)
@@ -103,6 +117,7 @@ static void bench_open(struct bench *b, const struct preset *p)
                               .slope = b->step.train.loss.objective.class->order(&b->step.train.loss.objective) > 0,
                               .gelu = e->activation == ACTIVATION_GELU,
                               .gap_feature = e->gap_feature,
+                              .counts = e->counts,
                               .averaged = b->step.average > 0};
     if (hw > widest) widest = hw;
     b->x = numbers(n * widest), b->y = numbers(n * widest), b->u = numbers(n * widest), b->v = numbers(n * widest);
@@ -117,6 +132,7 @@ static void bench_open(struct bench *b, const struct preset *p)
     b->z = numbers(e->width * room), b->h = numbers(e->width * room), b->dh = numbers(e->width * room);
     b->logits = numbers(e->types * room);
     b->gap_h = numbers(n * GAP_UNITS);
+    b->rows = take_counts(e->types, n);
     b->c = coefficients(n, e->width), b->g = coefficients(n, e->width);
 }
 
@@ -410,6 +426,47 @@ static struct count encodings_count(const struct shape *s)
                           .calls = gap > 0 ? 5 : 3};
 }
 
+/* The counts, their map to the first layer, and what repeats, added to the logits of the true gap. */
+static void decayed(void *data)
+{
+    struct bench *b = data;
+    const struct encoder_input *in = &b->step.batch.input;
+    const struct encoder_shape *e = &b->step.model.shape;
+    size_t d = e->width, m = COUNT_SCALES;
+    if (!e->counts) return;
+    for (size_t q = 0; q < in->rows.sequences; q++) {
+        struct counts counts = {0};
+        for (size_t i = in->rows.offset[q]; i < in->rows.offset[q + 1]; i++)
+            counts_add(&counts, e->count_rate, e->types, in->type[i], in->time[i], &b->rows, i);
+    }
+    float *gradient = b->step.train.slab[SLAB_GRADIENT];
+    gemm(0, 1, in->n, d, b->rows.inputs, 1, b->rows.input, b->rows.inputs, b->w, b->rows.inputs, 1, b->y, d);
+    for (size_t from = 0; from < d; from += BLOCK)
+        smurf_linear_gradient_f32(in->n, b->rows.inputs, d, b->rows.input, b->u, from,
+                                  from + BLOCK < d ? from + BLOCK : d, gradient, NULL);
+    smurf_linear_forward_f32(in->n, d, m, b->x, b->w, b->w, b->y);
+    for (size_t i = 0; i < b->step.batch.targets; i++) {
+        repeat_add(&b->rows, i, b->y + i * m, 1, b->logits);
+        repeat_back(&b->rows, i, 1, b->logits, b->u + i * m);
+    }
+    smurf_linear_backward_f32(in->n, d, m, b->u, b->w, 0, b->v);
+    smurf_linear_gradient_f32(in->n, d, m, b->x, b->u, 0, m, gradient, gradient + d * m);
+}
+
+/* All slots decay at each event. Two products of the inputs with the map, three of the hidden state; two multiply-adds
+   per slot and scale. */
+static struct count decayed_count(const struct shape *s)
+{
+    double m = COUNT_SCALES, inputs = (double)counts_inputs((size_t)s->types),
+           slots = (double)counts_slots((size_t)s->types);
+    if (!s->counts) return (struct count){.calls = 1};
+    return (struct count){.flops = s->n * (4 * inputs * s->d + 6 * s->d * m + inputs) + s->targets * 4 * slots * m,
+                          .function[EXP] = s->n * m,
+                          .function[LOG] = s->n * inputs,
+                          .bytes = FLOAT * s->n * (3 * inputs + 3 * s->d + 6 * m),
+                          .calls = 6};
+}
+
 static void update(void *data)
 {
     struct bench *b = data;
@@ -436,17 +493,12 @@ static const struct op {
     void (*run)(void *bench);
     struct count (*count)(const struct shape *shape);
 } ops[] = {
-    {"encoder maps", maps, maps_count},
-    {"attention", attention, attention_count},
-    {"activation", activation, activation_count},
-    {"layer norm", norms, norms_count},
-    {"dropout", dropout, dropout_count},
-    {"coefficient maps", head_maps, head_maps_count},
-    {"gap head", gap_head, gap_head_count},
-    {"type head", type_head, type_head_count},
-    {"objective", objective, objective_count},
-    {"encodings", encodings, encodings_count},
-    {"Adam", update, update_count},
+    {"encoder maps", maps, maps_count},           {"attention", attention, attention_count},
+    {"activation", activation, activation_count}, {"layer norm", norms, norms_count},
+    {"dropout", dropout, dropout_count},          {"coefficient maps", head_maps, head_maps_count},
+    {"gap head", gap_head, gap_head_count},       {"type head", type_head, type_head_count},
+    {"objective", objective, objective_count},    {"encodings", encodings, encodings_count},
+    {"decayed counts", decayed, decayed_count},   {"Adam", update, update_count},
 };
 enum { OPS = sizeof ops / sizeof *ops };
 

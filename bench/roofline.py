@@ -15,6 +15,7 @@ WHY = {
     "type head": "with one point per event, each product is of a 22 × 32 matrix and one vector: the call costs more than the computation",
     "objective": "noise is integer work (Philox), and the loops over the points of one event are short; the likelihood's softplus is computed point by point",
     "encodings": "the gap feature is computed event by event, in scalar sums of 16 units",
+    "decayed counts": "an event at a time: ten exponentials, the decay of all counts, and the terms of what repeats, in short loops",
     "Adam": "a root and a quotient per weight keep it below the memory bandwidth",
 }
 GOAL = 0.5

@@ -21,6 +21,7 @@ import growth
 import products
 import python_package
 import roofline
+import serve
 import startup
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -134,6 +135,49 @@ def cores_elsewhere():
     """What bench_train --cores printed on a machine with more cores; the first line names it."""
     with open(ROOT / "bench" / "cores-16.jsonl") as file:
         return [json.loads(line) for line in file]
+
+
+# What a GPU is asked for: row, its member, title, speed of the paper's program on the same card, required minimum, goal.
+ASKED_OF_GPU = [
+    ("StackOverflow, paper, batch 4", "events_per_second", "training, StackOverflow's model, paper's settings, batch 4, events/s", 15e3, 5e5, 1.2e6),
+    ("StackOverflow, paper, batch 64", "events_per_second", "the same, batch 64", None, 2e6, 6e6),
+    ("default, batch 64", "events_per_second", "training, default preset, batch 64", None, 3e6, 8e6),
+    ("Financial, paper, one sequence", "events_per_second", "training, Financial's model", 76e3, 2e5, 3e5),
+    ("langevin", "sample_steps_per_second", "Langevin, sample-steps/s", 84e6, 2e10, 6e10),
+    ("exact", "gaps_per_second", "exact laws with 19 quantiles and CRPS, gaps/s", None, 3e6, 1e7),
+]
+
+
+def gpu_elsewhere():
+    """What `make bench-gpu` printed on a machine with a GPU; the first line names it."""
+    with open(ROOT / "bench" / "gpu-h200.jsonl") as file:
+        return [json.loads(line) for line in file]
+
+
+def short(x):
+    return "" if x is None else f"{x / 1e9:,.3g} billion" if x >= 1e9 else f"{x / 1e6:,.3g} million" if x >= 1e6 else f"{x:,.0f}"
+
+
+def gpu_section():
+    about, *rows = gpu_elsewhere()
+    first = {}
+    for row in rows:
+        first.setdefault(row["name"], row)
+    lines = ["## GPU", "", f"On one {about['gpu']} (`make bench-gpu`, kept in `bench/gpu-h200.jsonl`); medians by CUDA events, random data. A rate of laws or draws is that of the kernels; in brackets with copies",
+             "to and from the card.", "", "| | the paper's program | measured | required | goal | |", "|---|--:|--:|--:|--:|---|"]
+    for name, key, title, program, least, goal in ASKED_OF_GPU:
+        value, copies = first[name][key], first[name].get("with_copies")
+        verdict = f"missed by {100 * (1 - value / least):.0f}%" if value < least else "goal reached" if value >= goal else "met"
+        lines.append(f"| {title} | {short(program)} | {short(value)}" + (f" ({short(copies)})" if copies else "") + f" | {short(least)} | {short(goal)} | {verdict} |")
+    lines += ["", "| a step of training | events | milliseconds | events/s |", "|---|--:|--:|--:|"]
+    lines += [f"| {row['name']} | {row['events']:,} | {1e3 * row['step']:.2f} | {short(row['events_per_second'])} |" for row in rows if "events" in row]
+    lines += ["", "| laws and draws | laws | per second | with copies | one thread of its processor | large rooms |", "|---|---|--:|--:|--:|--:|"]
+    for row in rows:
+        if "laws" in row:
+            what = row["name"] + (f", {row['draws']} draws, {row['steps']:,} steps" if "draws" in row else ", 19 quantiles")
+            speed = row.get("gaps_per_second") or row["sample_steps_per_second"]
+            lines.append(f"| {what} | {row['laws']} | {short(speed)} | {short(row['with_copies'])} | {short(row['one_thread'])} | {100 * row['large'] / row['count']:.0f}% |")
+    return lines + ["", "Sample-steps or gaps per second. Laws whose tables do not fit into shared memory take a large room in global memory."]
 
 
 def cores_section(rows):
@@ -283,7 +327,7 @@ def measure(build, again):
         "read": lambda: read_benchmark(build), "peer": lambda: race.race(build), "train": lambda: train_benchmark(build), "cores": lambda: cores_benchmark(build), "roofline": lambda: roofline.benchmark(build),
         "growth": lambda: growth.benchmark(build), "sample": lambda: sample_benchmark(build), "evaluate": lambda: evaluate_benchmark(build),
         "startup": lambda: startup.startup(build, ROOT.parent / "shared" / "data"), "products": lambda: products.benchmark(build),
-        "python": lambda: python_package.benchmark(build),
+        "python": lambda: python_package.benchmark(build), "serve": lambda: serve.benchmark(build),
     }
     unknown = set(again) - set(parts)
     if unknown:
@@ -305,19 +349,19 @@ def main():
     found = measure(build, sys.argv[2:])
     rows, peer, training, roofs, sizes, start = (found[name] for name in ("read", "peer", "train", "roofline", "growth", "startup"))
     ratios = {"jsonl_ratio": min(row["python_ratio"] for row in rows if "python_ratio" in row), **roofline.shares(roofs), **{name: peer.get(name) for name in (*race.RATIOS, race.LEAN)}}
-    kept = {**ratios, **found}
+    kept = {**found, **ratios}  # found may hold the ratios of an earlier run
     (build / "bench.json").write_text(json.dumps(kept, indent=1) + "\n")
     (ROOT / "doc" / "growth.svg").write_text(growth.picture(sizes))
-    sections = {"machine": [machine()], "summary": summary_section(kept), "peer": race.section(peer), "training": train_section(training), "cores": cores_section(found["cores"]), "roofline": roofline.section(roofs),
+    sections = {"machine": [machine()], "summary": summary_section(kept), "peer": race.section(peer), "training": train_section(training), "cores": cores_section(found["cores"]), "gpu": gpu_section(), "roofline": roofline.section(roofs),
                 "growth": growth.section(sizes), "sampling": sample_section(found["sample"]), "laws": evaluate_section(found["evaluate"]), "reading": read_section(rows),
-                "startup": startup.section(start), "products": products.section(found["products"]), "python": python_package.section(found["python"])}
+                "startup": startup.section(start), "products": products.section(found["products"]), "python": python_package.section(found["python"]), "serve": serve.section(found["serve"])}
     text = (ROOT / "bench" / "performance.in.md").read_text()
     for name, lines in sections.items():
         text = text.replace("{{" + name + "}}", "\n".join(lines))
     (ROOT / "doc" / "performance.md").write_text(text)
     print(text)
     print("\n".join(summary_section(kept)))
-    missed = (ratio_misses(kept) + misses(training) + cores_misses(found["cores"]) + cores_misses(cores_elsewhere(), (16,)) + roofline.misses(roofs) + growth.misses(sizes) + sample_misses(found["sample"]) + evaluate_misses(found["evaluate"]) + startup.misses(start) + products.misses(found["products"]) + python_package.misses(found["python"]))
+    missed = (ratio_misses(kept) + misses(training) + cores_misses(found["cores"]) + cores_misses(cores_elsewhere(), (16,)) + roofline.misses(roofs) + growth.misses(sizes) + sample_misses(found["sample"]) + evaluate_misses(found["evaluate"]) + startup.misses(start) + products.misses(found["products"]) + python_package.misses(found["python"]) + serve.misses(found["serve"]))
     for words in missed:
         print(f"bench: {words}", file=sys.stderr)
     sys.exit(1 if missed else 0)

@@ -4,7 +4,8 @@
     bench/scale.py BUILD_DIRECTORY
 
 Bytes, messages and memory are exact on any machine. The model of time has latency and bandwidth as parameters; a delay
-that is injected into every message checks it here, where several processes share the cores.
+that is injected into every message checks it here, where several processes share the cores. How large a batch may be is
+measured by batches.py.
 """
 import json
 import math
@@ -18,6 +19,8 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "test" / "cli"))
+
+import batches
 
 CHUNK = 16384  # weights, ADAM_CHUNK
 SHARDS = 64
@@ -239,14 +242,16 @@ says how to use it, what travels, and what to expect. Its numbers are written by
 - One process per machine (or per processor), with threads inside, sends least. `-q` leaves out mpirun's own explanations.
 - Every process reads DATA from the same path; rank 0 alone prints and writes, and MODEL.resume need not be shared before a
   `--resume`. For compare, the folder of runs must be shared.
-- A packed file is mapped: processes of one machine share it. Other formats are read whole by every process. A directory has one
-  file per part: train in several files is not read.
+- A packed file is mapped: processes of one machine share it. Other formats are read whole by every process, and so would be a
+  directory with train in several files, which is refused: types, scales and the clock are those of all of train, so every process must
+  see all of it. Mapped, it does so without holding it.
 - Work is dealt out by sequences, so windows (`--window`) or many sequences are needed. A batch of E events has work for E / 128
   processes, 64 at most. With fewer than 64 sequences in a batch, neighbours in the file may all be of one process.
 - Ctrl-C stops all processes and saves the run, if a step ends within the second that mpirun leaves them. A process that is
   killed, or silent for `SMURF_MPI_TIMEOUT` seconds (600; 0: no limit), ends the job with one line; its checkpoint is at most
   `--save-every` old, and `--resume` goes on with any number of processes. mpirun ends with the status of the first process that
-  failed: 1 or 2 as for `smurf`, 137 for one that was killed.
+  failed: 1 or 2 as for `smurf`, 137 for one that was killed: no option of mpirun makes that 1 (`--enable-recovery` makes it 0).
+  `mpirun ... sh -c 'smurf-mpi train DATA ... || exit 1'` does.
 - Results are the same on processors of one type. Before the first step, processes check that all have the same data and settings.
 - mpirun of Open MPI 4.1 may itself not return when a process is killed while it starts; all processes have ended then.
 
@@ -280,7 +285,7 @@ processes on {cores} busy cores, and the slope between the first and the last:
 Sequences of {length} events, W = {model:,}, processes of 16 cores that train {rate:,} events a second. Batches fall
 unevenly on processes: with 2 sequences for each, the busiest has three times the mean. So batches should have 16
 sequences or more for every process. As built, a batch has 64 shards and more than 64 processes gain nothing; in brackets: with as
-many shards as processes. How large a batch may be before the dev loss suffers depends on the data, and was not measured.
+many shards as processes. How large a batch may be before the dev loss suffers depends on the data: see below.
 
 {prediction}
 
@@ -315,7 +320,7 @@ def main():
                        cores=len(os.sched_getaffinity(0)), length=LENGTH, model=WEIGHTS, rate=RANK_RATE,
                        prediction="\n".join(prediction_section()), day="\n".join(day_section()),
                        memory="\n".join(memory_section(memory, rest)), rest=rest, feed=EVENT_FEED, packed=EVENT_PACKED)
-    (ROOT / "doc" / "scale.md").write_text(text)
+    (ROOT / "doc" / "scale.md").write_text(batches.replace(text, batches.section()))
     print(text)
 
 

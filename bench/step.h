@@ -54,6 +54,7 @@ static inline smurf_settings settings_of(const char *preset)
     smurf_settings_init(&c);
     if (smurf_settings_preset(&c, preset, NULL, NULL)) exit(1);
     if (!strchr(preset, '-')) c.layers = 3, c.batch = 8, c.average = 0.999;
+    c.counts = strcmp(preset, "default") == 0;
     return c;
 }
 
@@ -90,15 +91,17 @@ static inline struct batch random_batch(size_t types, size_t sequences, size_t l
 static inline void step_open(struct step *s, const smurf_settings *c, size_t types, size_t sequences, size_t length,
                              int threads)
 {
-    const struct encoder_shape shape = {.types = types,
-                                        .width = c->width,
-                                        .heads = c->heads,
-                                        .head_width = c->head_width,
-                                        .layers = c->layers,
-                                        .inner = c->inner,
-                                        .activation = c->relu ? ACTIVATION_RELU : ACTIVATION_GELU,
-                                        .gap_feature = c->gap_feature != 0};
+    struct encoder_shape shape = {.types = types,
+                                  .width = c->width,
+                                  .heads = c->heads,
+                                  .head_width = c->head_width,
+                                  .layers = c->layers,
+                                  .inner = c->inner,
+                                  .activation = c->relu ? ACTIVATION_RELU : ACTIVATION_GELU,
+                                  .gap_feature = c->gap_feature != 0,
+                                  .counts = c->counts != 0};
     struct loss_config loss;
+    for (int m = 0; m < COUNT_SCALES; m++) shape.count_rate[m] = pow(0.5, m);
     *s = (struct step){.batch = random_batch(types, sequences, length), .average = c->average, .dropout = c->dropout};
     smurf_loss_config(&loss, c, 0, 10);
     smurf_model_init_f32(&s->model, smurf_model_class_named_f32(c->model), &shape, PARAM_INTENSITY);

@@ -22,6 +22,19 @@ static double warm_up_of(const smurf_model *model, double day)
     return fmin(gap, DAYS_MOST * day);
 }
 
+double alarm_day(const smurf_model *model, const char *day)
+{
+    smurf_error err;
+    double length;
+    if (day)
+        length = parse_duration("day", day, model);
+    else if (smurf_duration_parse(&length, "1d", model_unit(model), &err))
+        usage_error(
+            "the unit of the model's times is not known: give the length of a day in it, --day 1440 for minutes");
+    if (!(length > 0)) usage_error("--day takes a time above 0");
+    return length;
+}
+
 smurf_alarms *alarm_bars(const smurf_model *model, const char *per_day, const char *day, int fixed)
 {
     smurf_alarms_config config;
@@ -29,12 +42,7 @@ smurf_alarms *alarm_bars(const smurf_model *model, const char *per_day, const ch
     smurf_error err;
     smurf_alarms_config_init(&config);
     parse_numbers("alarms-per-day", per_day, 1e-6, 1e6, &config.per_day, 1);
-    if (day)
-        config.day = parse_duration("day", day, model);
-    else if (smurf_duration_parse(&config.day, "1d", model_unit(model), &err))
-        usage_error(
-            "the unit of the model's times is not known: give the length of a day in it, --day 1440 for minutes");
-    if (!(config.day > 0)) usage_error("--day takes a time above 0");
+    config.day = alarm_day(model, day);
     config.warm_up = warm_up_of(model, config.day);
     config.typed = smurf_model_types(model) > 1;
     config.adapt = !fixed;

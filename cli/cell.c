@@ -159,6 +159,7 @@ static smurf_status train(struct work *w, smurf_error *err)
     settings_set_threads(c->settings, w->threads);
     smurf_fit_config_init(&config);
     config.recalibrate = c->bench->recalibrate;
+    config.device = c->bench->device;
     config.choose_sigma = c->choose_sigma;
     config.model_path = w->model;
     config.resume_path = w->resume;
@@ -187,6 +188,7 @@ static smurf_eval_config measuring(struct work *w)
     c.fast = 1;
     c.seed = b->seed;
     c.threads = w->threads;
+    c.device = b->device;
     c.progress = job_progress;
     c.progress_context = w->line;
     return c;

@@ -16,9 +16,10 @@
 
 /* Shared by all cells. */
 struct bench {
-    smurf_split split; /* train and test at least */
-    const char *runs;  /* the folder that holds the cells' folders */
-    int recalibrate;   /* -1: if dev is large enough */
+    smurf_split split;  /* train and test at least */
+    const char *runs;   /* the folder that holds the cells' folders */
+    int recalibrate;    /* -1: if dev is large enough */
+    const char *device; /* where models are trained and measured; of no consequence but rounding */
     const char *sampler;
     size_t draws, steps;          /* steps 0: chosen automatically */
     bool paper_protocol;          /* steps are chosen on test */

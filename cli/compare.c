@@ -25,7 +25,7 @@ enum { MODELS_MOST = 32, SEEDS_MOST = 64, REFERENCES = 5 };
 
 struct compare_options {
     struct dataset_options data;
-    const char *models, *runs, *epochs, *sampler, *steps, *recalibrate, *format, *output, *report, *process;
+    const char *models, *runs, *epochs, *sampler, *steps, *recalibrate, *format, *output, *report, *process, *device;
     struct option_list set;
     size_t seeds, draws;
     int paper_protocol, undenoised, mean_gaps;
@@ -385,8 +385,10 @@ static bool is_one_of(const char *word, const char *const *words)
 static void check_options(struct compare_options *o, struct bench *b)
 {
     static const char *const formats[] = {"text", "markdown", "csv", "json", NULL};
+    static const char *const devices[] = {"cpu", "cuda", "auto", NULL};
     static const char paper_sampler[] = "langevin";
     if (!is_one_of(o->format, formats)) usage_error("--format takes text, markdown, csv or json, not '%s'", o->format);
+    if (!is_one_of(o->device, devices)) usage_error("--device takes cpu, cuda or auto, not '%s'", o->device);
     if (o->seeds < 1 || o->seeds > SEEDS_MOST) usage_error("--seeds takes a number from 1 to %d", SEEDS_MOST);
     if (!o->sampler) o->sampler = o->paper_protocol ? paper_sampler : smurf_sampler_name(0);
     *b = (struct bench){
@@ -396,6 +398,7 @@ static void check_options(struct compare_options *o, struct bench *b)
     if (!o->draws) b->draws = 100;
     if (bench_draws(b) && o->recalibrate && strcmp(o->recalibrate, "on") == 0)
         usage_error("--recalibrate on needs --sampler exact: draws are never recalibrated");
+    b->device = o->device;
     b->recalibrate = dataset_recalibrate(o->recalibrate ? o->recalibrate : "auto");
     if (o->steps && strcmp(o->steps, "auto") != 0) {
         char *end;
@@ -454,8 +457,8 @@ static int compare(struct compare_options *o, const char *data)
         status = run_cells(&cells);
     }
     if (status == JOB_STOPPED)
-        status = group_rank() > 0 ? 1
-                                  : report_failure("stopped; finished work is kept: run the same command to continue");
+        status =
+            group_rank() > 0 ? 1 : report_failure("stopped; finished work is kept: run the same command to continue");
     if (!status && group_rank() == 0) status = show_all(&cells, o, &b, data);
     for (size_t i = 0; i < cells.count; i++) smurf_settings_free(cells.cell[i].settings);
     free(cells.cell);
@@ -468,7 +471,8 @@ static int compare(struct compare_options *o, const char *data)
 
 int command_compare(int argc, char **argv)
 {
-    struct compare_options o = {.data = {.history = NOT_GIVEN, .observe = 1}, .seeds = 1, .format = "text", .output = "-"};
+    struct compare_options o = {
+        .data = {.history = NOT_GIVEN, .observe = 1}, .seeds = 1, .format = "text", .output = "-", .device = "cpu"};
     /* clang-format off */
     const struct option options[] = {
         {0, "models", OPTION_TEXT, &o.models, "LIST", "comma-separated presets of smurf train, each with optional settings: default,default:layers=1:epochs=5 (default: default and all other models)"},
@@ -478,6 +482,7 @@ int command_compare(int argc, char **argv)
         {0, "runs", OPTION_TEXT, &o.runs, "DIR", "folder for models and results (default: DATA-compare)"},
         {0, "process", OPTION_TEXT, &o.process, "TEXT", "the process that DATA was simulated from, such as \"hawkes base=0.2\": adds its true law"},
         {0, "recalibrate", OPTION_TEXT, &o.recalibrate, "auto", "on: set aside two thirds of dev for calibration; off; auto: on if dev has 1000 gaps; draws are never recalibrated"},
+        {0, "device", OPTION_TEXT, &o.device, "NAME", "where models train and laws are measured: cpu (the default), cuda, or auto; models that a GPU does not know stay on the processor"},
         {0, "sampler", OPTION_SAMPLER, &o.sampler, "NAME", " (default: exact, which integrates the laws; the others draw from them)"},
         {0, "draws", OPTION_COUNT, &o.draws, "N", "draws per gap (default: 100)"},
         {0, "steps", OPTION_TEXT, &o.steps, "auto", "sampler steps; auto: lowest CS on dev, along one walk of twice the model's setting"},

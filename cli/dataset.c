@@ -33,6 +33,7 @@ void dataset_read_config(smurf_read_config *config, const struct dataset_options
     config->time_format = o->time_format;
     config->timezone = o->timezone;
     config->as = o->as;
+    config->features = o->features;
     if (o->types && strcmp(o->types, "words") != 0)
         usage_error("--types takes 'words', not '%s' (--type names the column)", o->types);
     config->types_are_words = o->types != NULL;
@@ -206,8 +207,9 @@ static void tell_cut(size_t n, const char *shares)
     double share[3];
     dataset_shares(shares, share);
     if (n == 1) report_done("one sequence: it is cut in time, %s, with what came before as history", shares);
-    if (n == 2 && share[1] > 0 && share[2] > 0)
-        report_done("two sequences: they are cut in time, %s, with what came before as history", shares);
+    static const char *const few[] = {"two", "three", "four"};
+    if (n >= 2 && n <= 4 && share[1] > 0 && share[2] > 0)
+        report_done("%s sequences: they are cut in time, %s, with what came before as history", few[n - 2], shares);
 }
 
 int dataset_cut(smurf_split *split, const struct dataset_options *o)

@@ -12,15 +12,16 @@
 struct dataset_options {
     const char *sequence, *time, *type, *types, *events, *key, *unit, *from, *rare;
     const char *time_format, *timezone, *missing;
+    const char *features; /* further columns */
     const char *table, *query;
     int sort, strict;
     const char *split, *split_at, *dither;
-    size_t window, history;  /* history: NOT_GIVEN by default */
-    int keep_remarks;        /* 1: the caller shows the readers' remarks */
-    int tell;                /* 1: say which columns were taken if that was a guess */
+    size_t window, history;     /* history: NOT_GIVEN by default */
+    int keep_remarks;           /* 1: the caller shows the readers' remarks */
+    int tell;                   /* 1: say which columns were taken if that was a guess */
     const char *observed_until; /* NULL: not given */
-    int observe;             /* 1: a log of dates with several sequences was observed until its last event */
-    const smurf_reading *as; /* read like this where options do not say otherwise; NULL: nothing is known */
+    int observe;                /* 1: a log of dates with several sequences was observed until its last event */
+    const smurf_reading *as;    /* read like this where options do not say otherwise; NULL: nothing is known */
 };
 enum { DEFAULT_HISTORY = 64 };
 #define NOT_GIVEN SIZE_MAX
@@ -33,6 +34,7 @@ enum { DEFAULT_HISTORY = 64 };
         {0, "timezone", OPTION_TEXT, &(o).timezone, "NAME", "zone of dates without an offset, such as Europe/Berlin (default: UTC)"}, \
         {0, "sequence", OPTION_TEXT, &(o).sequence, "NAME", "column or field that identifies the sequence; '': none"},  \
         {0, "type", OPTION_TEXT, &(o).type, "NAME", "column or field with event types; '': none"},                       \
+        {0, "features", OPTION_TEXT, &(o).features, "NAMES", "further columns that the model sees, comma-separated ('amount,zip=word'); auto: all that hold numbers or few words (default: none; with a model: its own)"}, \
         {0, "types", OPTION_TEXT, &(o).types, "words", "treat numbers in the type column as names"},                    \
         {0, "missing", OPTION_TEXT, &(o).missing, "WHAT", "rows with an empty type or sequence: drop (the default), keep or fail"}, \
         {0, "events", OPTION_INPUT, &(o).events, "FILE", "RMTPP text: the file with the types"},                              \

@@ -13,7 +13,7 @@
 
 struct eval_options {
     struct dataset_options data;
-    const char *part, *train, *sampler, *steps, *report, *figures;
+    const char *part, *train, *sampler, *steps, *report, *figures, *device;
     int json, csv, raw, mean_gaps, no_denoise;
     size_t draws, bootstrap, examples;
     double step; /* NaN: not given */
@@ -30,6 +30,7 @@ struct eval_options {
         {0, "steps", OPTION_TEXT, &(o).steps, "N", "sampler steps; auto: lowest CS on dev (default: the model's setting)"}, \
         {0, "step-size", OPTION_NUMBER, &(o).step, "EPS", "sampler step size (default: the model's setting)"},             \
         {0, "no-denoise", OPTION_FLAG, &(o).no_denoise, NULL, "omit the final Tweedie step"},                  \
+        {0, "device", OPTION_TEXT, &(o).device, "NAME", "where laws are measured and drawn from: cpu (the default), cuda, or auto: cuda where there is a GPU"}, \
         {0, "bootstrap", OPTION_COUNT, &(o).bootstrap, "N", "90% confidence intervals from N bootstrap samples of the sequences"},          \
         {0, "figures", OPTION_OUTPUT, &(o).figures, "DIR", "with a report: also write each figure as SVG and PNG"},            \
         {0, "examples", OPTION_COUNT, &(o).examples, "N", "example laws in the report, up to 12 (default: 6)"},        \
@@ -78,6 +79,7 @@ static smurf_eval_config configure(const struct eval_options *o)
     c.examples = o->report ? o->examples : 0;
     c.seed = common.seed;
     c.threads = common_threads();
+    c.device = o->device;
     c.progress = terminal_progress;
     return c;
 }
@@ -157,6 +159,9 @@ static int evaluate(const struct eval_options *o, const struct dataset_options *
     if (!status && is_auto(o)) status = choose_steps(o, model, split, &config);
     if (!status && smurf_evaluate(&e, model, part.data, train, &config, &err)) status = report_error(&err);
     terminal_clear();
+    const char *remark = NULL;
+    if (!status) smurf_evaluation_device(e, &remark);
+    if (remark) report_warning("measured on the processor: %s", remark);
     if (!status && !quiet) status = show(o, model, e, argv, &part);
     fflush(stdout);
     if (!status && o->report) {

@@ -1,6 +1,7 @@
 /* fingerprint.c - see fingerprint.h. Numbers are mixed in with the finaliser of MurmurHash3. */
 #include "fingerprint.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,6 +40,8 @@ fingerprint fingerprint_data(fingerprint before, const smurf_data *data)
         before = fingerprint_number(before, (uint64_t)s->origin);
         before = add_double(add_double(before, s->start), s->end);
         for (size_t k = 0; k < s->length; k++) before = fingerprint_number(add_double(before, s->time[k]), s->type[k]);
+        for (size_t k = 0; s->further && k < s->length * s->columns; k++)
+            before = add_double(before, isnan(s->further[k]) ? 0.5 : (double)s->further[k]);
     }
     return before;
 }

@@ -65,8 +65,6 @@ uint32_t types_find(const struct types *t, const char *name)
 
 /* ---- One event --------------------------------------------------------------------------------- */
 
-enum { NAME_MOST = 512 };
-
 struct reading {
     struct request *request;
     struct store_batch *batch;
@@ -107,7 +105,7 @@ static bool read_name(struct reading *r, const json_t *object, const char *field
     const char *text = plain(json_object_get(object, field), number);
     if (!text || !*text)
         return refuse(r, field, "give a text or a number", text ? "the name is empty" : "it has no such name");
-    if (strlen(text) > NAME_MOST) return refuse(r, field, "give up to 512 bytes", "the name is too long");
+    if (strlen(text) > EVENT_NAME_MOST) return refuse(r, field, "give up to 512 bytes", "the name is too long");
     *out = strdup(text);
     return *out || no_memory(r);
 }
@@ -137,7 +135,7 @@ static bool read_time(struct reading *r, const json_t *object, smurf_moment *out
 
 static bool read_type(struct reading *r, const json_t *object, char **out)
 {
-    const struct types *types = r->request->service->types;
+    const struct types *types = r->request->serving->types;
     char text[700];
     if (!json_object_get(object, "type") && types->count == 1) {
         *out = strdup(types->type ? types->type[0].name : "0");
@@ -185,38 +183,74 @@ static bool read_event(struct reading *r, json_t *object)
 
 /* ---- The body ---------------------------------------------------------------------------------- */
 
-static bool read_value(struct reading *r, json_t *value)
+static bool not_json(struct reading *r, const char *what)
 {
-    if (!json_is_array(value)) return read_event(r, value);
-    for (size_t i = 0; i < json_array_size(value); i++)
-        if (!read_event(r, json_array_get(value, i))) return false;
-    return true;
+    reply_error(&r->request->reply, MHD_HTTP_BAD_REQUEST, NULL, "send an object, an array of objects, or JSON Lines",
+                "after %zu events the body is not JSON: %s", r->batch->count, what);
+    return false;
 }
 
 static bool malformed(struct reading *r, const json_error_t *error)
 {
     enum json_error_code code = json_error_code(error); /* some allocations fail without a code */
     if (code == json_error_out_of_memory || code == json_error_unknown) return no_memory(r);
-    reply_error(&r->request->reply, MHD_HTTP_BAD_REQUEST, NULL, "send an object, an array of objects, or JSON Lines",
-                "after %zu events the body is not JSON: %s", r->batch->count, error->text);
-    return false;
+    return not_json(r, error->text);
+}
+
+/* One event at *p. Values are read one at a time and no further than an event may take, so that a body takes little
+   more memory than its events, whatever is in it. */
+static bool read_value(struct reading *r, const char **p, const char *end)
+{
+    json_error_t error;
+    bool cut = end - *p > EVENT_MOST;
+    json_t *value = json_loadb(*p, cut ? (size_t)EVENT_MOST : (size_t)(end - *p),
+                               JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES, &error);
+    if (!value && cut && json_error_code(&error) == json_error_premature_end_of_input) {
+        reply_error(&r->request->reply, MHD_HTTP_BAD_REQUEST, NULL, "an event has names of up to 512 bytes",
+                    "event %zu: it is longer than 64 KB", r->batch->count + 1);
+        return false;
+    }
+    bool good = value ? read_event(r, value) : malformed(r, &error);
+    json_decref(value);
+    *p += error.position;
+    return good;
+}
+
+static const char *skip_space(const char *p, const char *end)
+{
+    while (p < end && *p && strchr(" \t\r\n", *p)) p++;
+    return p;
+}
+
+/* An array of events; *p is behind its '['. */
+static bool read_array(struct reading *r, const char **p, const char *end)
+{
+    static const char missing[] = "a ',' or ']' is missing";
+    *p = skip_space(*p, end);
+    bool more = *p == end || **p != ']';
+    while (more) {
+        if (*p == end) return not_json(r, missing);
+        if (**p != '{') return read_event(r, NULL);
+        if (!read_value(r, p, end)) return false;
+        *p = skip_space(*p, end);
+        if (*p == end || (**p != ',' && **p != ']')) return not_json(r, missing);
+        more = **p == ',';
+        if (more) *p = skip_space(*p + 1, end);
+    }
+    ++*p;
+    return true;
 }
 
 bool events_read(struct request *q, struct store_batch *out)
 {
-    static const char space[] = " \t\r\n";
+    if (events_read_plain(q, out)) return true;
     struct reading r = {.request = q, .batch = out};
     *out = (struct store_batch){0};
     const char *p = q->body, *end = q->body + q->size;
-    for (bool good = true; good;) {
-        json_error_t error;
-        while (p < end && *p && strchr(space, *p)) p++;
-        if (p == end) break;
-        json_t *value = json_loadb(p, (size_t)(end - p), JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES, &error);
-        good = value ? read_value(&r, value) : malformed(&r, &error);
-        json_decref(value);
-        if (!good) return false;
-        p += error.position;
+    while ((p = skip_space(p, end)) < end) {
+        bool array = *p == '[';
+        if (array) p++;
+        if (!(array ? read_array(&r, &p, end) : read_value(&r, &p, end))) return false;
     }
     if (out->count) return true;
     reply_error(&q->reply, MHD_HTTP_BAD_REQUEST, NULL, "send an object, an array of objects, or JSON Lines",
@@ -226,7 +260,7 @@ bool events_read(struct request *q, struct store_batch *out)
 
 void events_release(struct store_batch *b)
 {
-    for (size_t i = 0; i < b->count; i++) {
+    for (size_t i = 0; i < b->count && !b->borrowed; i++) {
         free(b->event[i].sequence);
         free(b->event[i].type);
         free(b->event[i].id);

@@ -2,8 +2,8 @@
  * http_guard.c - who may ask: holders of the token, programs rather than pages of other sites, and nobody too often.
  *
  * A page in a browser on this machine could otherwise post events to a service on the loopback address, or read from it
- * under a name of its own. So a request that says which page it comes from (Origin) is refused, and without a token the
- * service answers only to names of this machine (Host).
+ * under a name of its own. So a request that says which page it comes from (Origin) is refused unless that is the
+ * service's own page, and without a token the service answers only to names of this machine (Host).
  */
 #include "http.h"
 
@@ -78,6 +78,18 @@ static bool is_local_name(const char *host)
     return false;
 }
 
+/* Whether the page is of the host that is asked: "http://localhost:8420" and "localhost:8420". With a proxy in front,
+   https may be all that it knows. */
+static bool is_own_page(const char *origin, const char *host)
+{
+    static const char *const scheme[] = {"http://", "https://"};
+    for (size_t i = 0; i < sizeof scheme / sizeof *scheme; i++) {
+        size_t n = strlen(scheme[i]);
+        if (strncasecmp(origin, scheme[i], n) == 0) return host && *host && strcasecmp(origin + n, host) == 0;
+    }
+    return false;
+}
+
 /* ---- Rates ------------------------------------------------------------------------------------- */
 
 static struct bucket *bucket_of(struct guard *g, struct MHD_Connection *connection)
@@ -141,6 +153,7 @@ bool guard_admits(struct guard *g, struct request *q)
                     "more than %g requests in a second", g->rate);
         return false;
     }
+    if (origin && is_own_page(origin, host)) origin = NULL;
     if (origin || (g->local && host && !is_local_name(host))) {
         reply_error(&q->reply, MHD_HTTP_FORBIDDEN, origin ? "Origin" : "Host",
                     origin ? "ask from a program, not from a page of a browser"

@@ -6,9 +6,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum { PAGE = 1000, OVERDUE_MOST = 1000 };
+enum { OVERDUE_MOST = 1000 };
 
 struct named {
     struct silent row; /* first: the order is that of silent_order */
@@ -23,26 +22,7 @@ struct search {
     smurf_question ask;
     smurf_moment now;
     double level;
-    bool given;
 };
-
-struct page {
-    char *name[PAGE];
-    size_t count;
-    smurf_moment latest;
-    bool any, no_memory;
-};
-
-static int take_name(void *context, const char *name, const struct store_sequence *sequence)
-{
-    struct page *p = context;
-    if (!p->any || smurf_moment_gap(p->latest, sequence->last) > 0) p->latest = sequence->last;
-    p->any = true;
-    p->name[p->count] = strdup(name);
-    if (!p->name[p->count]) return (p->no_memory = true);
-    p->count++;
-    return 0;
-}
 
 static bool keep(struct search *s, const char *name, const smurf_answer *a, uint32_t type)
 {
@@ -63,13 +43,15 @@ static bool keep(struct search *s, const char *name, const smurf_answer *a, uint
     return true;
 }
 
-static bool ask_one(struct search *s, const char *name)
+static bool ask_one(void *context, const char *name, const struct store_sequence *sequence)
 {
+    struct search *s = context;
     struct request *q = s->request;
     smurf_answer *a;
     smurf_error err;
     uint32_t type;
-    enum standing_outcome outcome = standing_ask(q->service->standing, name, &s->ask, &a, &type, &err);
+    (void)sequence;
+    enum standing_outcome outcome = standing_ask(q->serving->standing, name, &s->ask, &a, &type, &err);
     if (outcome != STANDING_DONE) {
         reply_standing(q, outcome, name, &err);
         return false;
@@ -77,35 +59,6 @@ static bool ask_one(struct search *s, const char *name)
     bool good = keep(s, name, a, type);
     smurf_answer_free(a);
     if (!good) reply_memory(&q->reply);
-    if (!good || !q->service->draining) return good;
-    reply_error(&q->reply, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, "ask again when it is back", "the service is ending");
-    return false;
-}
-
-/* Goes through all sequences, a page at a time: to find the last event of all, or to ask each. */
-static bool each_page(struct search *s, bool asks)
-{
-    struct request *q = s->request;
-    char *after = NULL;
-    bool good = true, more = true;
-    struct page *p = calloc(1, sizeof *p);
-    if (!p) reply_memory(&q->reply);
-    while (p && good && more) {
-        p->count = 0;
-        int found = store_list(q->service->store, "", after ? after : "", PAGE, take_name, p);
-        good = found >= 0 && !p->no_memory;
-        if (found < 0) reply_broken_store(&q->reply);
-        if (p->no_memory) reply_memory(&q->reply);
-        more = p->count == PAGE;
-        for (size_t i = 0; asks && good && i < p->count; i++) good = ask_one(s, p->name[i]);
-        free(after);
-        after = more ? p->name[--p->count] : NULL;
-        while (p->count) free(p->name[--p->count]);
-    }
-    free(after);
-    if (p && p->any && !s->given) s->now = p->latest;
-    good = good && p;
-    free(p);
     return good;
 }
 
@@ -117,8 +70,8 @@ static void show_overdue(const struct search *s, size_t top)
     fprintf(out, "{\"sequences\":%zu,\"total\":%zu,\"overdue\":[", s->asked, s->count);
     for (size_t i = 0; i < s->count && i < top; i++) {
         if (i) putc(',', out);
-        silent_json(out, &s->found[i].row, s->found[i].name, type_text(type, v->model, s->found[i].type), s->now,
-                    s->level, v->calendar);
+        silent_json(out, &s->found[i].row, s->found[i].name,
+                    type_text(type, s->request->serving->model, s->found[i].type), s->now, s->level, v->calendar);
     }
     fputs("]}\n", out);
 }
@@ -133,11 +86,9 @@ static void search(struct search *s, size_t top)
     s->ask.threads = 1;
     s->ask.until = &s->now;
     s->ask.recalibrate = !s->request->service->o->raw;
-    if (s->given || each_page(s, false)) {
-        if (each_page(s, true)) {
-            if (s->count) qsort(s->found, s->count, sizeof *s->found, silent_order);
-            show_overdue(s, top);
-        }
+    if (each_sequence(s->request, ask_one, s)) {
+        if (s->count) qsort(s->found, s->count, sizeof *s->found, silent_order);
+        show_overdue(s, top);
     }
     for (size_t i = 0; i < s->count; i++) free(s->found[i].name);
     free(s->found);
@@ -149,24 +100,19 @@ void answer_overdue(struct request *q)
     struct service *v = q->service;
     const char *level = query_text(q, "level");
     size_t top = 20;
+    bool given;
     char *end;
-    if (!query_count(q, "top", OVERDUE_MOST, &top) || !query_moment(q, "now", &s.now, &s.given)) return;
+    if (!query_count(q, "top", OVERDUE_MOST, &top) || !query_moment(q, "now", &s.now, &given)) return;
     if (level) s.level = strtod(level, &end);
     if (level && (!*level || *end || !(s.level >= 1e-9 && s.level <= 1 - 1e-9))) {
         reply_error(&q->reply, MHD_HTTP_BAD_REQUEST, "level", "give a number between 0 and 1", "level is '%.100s'",
                     level);
         return;
     }
-    if (!s.given && v->calendar) {
-        struct timespec now;
-        clock_gettime(CLOCK_REALTIME, &now);
-        s.now = (smurf_moment){now.tv_sec, (double)now.tv_nsec / 1e9};
-        s.given = true;
-    }
-    if (v->overdue_running++ == 0)
-        search(&s, top);
-    else
+    if (v->overdue_running++ != 0)
         reply_error(&q->reply, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, "ask again in a while",
-                    "another request for all overdue sequences is being answered");
+                    "another request for all sequences is being answered");
+    else if (given || present(q, &s.now))
+        search(&s, top);
     v->overdue_running--;
 }

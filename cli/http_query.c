@@ -16,6 +16,13 @@ static bool refuse(struct request *q, const char *name, const char *what_to_do, 
     return false;
 }
 
+/* A NUL would cut a name short: it becomes a byte that no name has. */
+size_t query_unescape(char *text)
+{
+    for (char *p = text; (p = strstr(p, "%00")); p += 3) p[1] = p[2] = 'F';
+    return http.http_unescape(text);
+}
+
 /* ---- Names ------------------------------------------------------------------------------------- */
 
 static bool is_listed(const char *list, const char *name)
@@ -117,8 +124,9 @@ static bool horizons(struct request *q, const char *text, struct question *out)
         smurf_error err;
         char word[64];
         size_t n = strcspn(p, ",");
-        snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), p);
-        if (out->ask.horizons == HORIZONS_MOST) return refuse(q, "within", "give up to 20 durations", text);
+        snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : 0), p);
+        if (out->ask.horizons == HORIZONS_MOST || n >= sizeof word)
+            return refuse(q, "within", "give up to 20 durations, separated by commas: 1h,2d", text);
         if (smurf_duration_parse(&out->horizon[out->ask.horizons++], word, out->unit, &err)) {
             reply_library(&q->reply, &err, "within", "give durations, separated by commas: 1h,2d");
             return false;
@@ -128,25 +136,51 @@ static bool horizons(struct request *q, const char *text, struct question *out)
     }
 }
 
-bool query_question(struct request *q, struct question *out)
+void question_begin(struct question *out, const struct service *v, const smurf_model *model)
 {
-    const smurf_model *model = q->service->model;
-    const char *level = query_text(q, "levels"), *within = query_text(q, "within");
     smurf_question *ask = &out->ask;
-    bool now;
-    *out = (struct question){.model = model, .unit = model_unit(model), .calendar = q->service->calendar};
+    *out = (struct question){.model = model, .unit = model_unit(model), .calendar = v->calendar};
     out->format = SHOW_JSONL;
     out->ending = settings_is_on(smurf_model_settings(model), "ending");
     smurf_question_init(ask);
+    out->level[0] = 0.5;
+    out->level[1] = 0.9;
     ask->level = out->level;
+    ask->levels = 2;
     ask->within = out->horizon;
     ask->top = 3;
     ask->threads = 1;
     ask->seed = common.seed;
-    ask->recalibrate = !q->service->o->raw;
-    if (!levels(q, level ? level : "0.5,0.9", out) || (within && !horizons(q, within, out)) ||
-        !query_count(q, "top", TOP_MOST, &ask->top) || !query_moment(q, "now", &out->now_moment, &now))
+    ask->recalibrate = !v->o->raw;
+}
+
+/* The ends of the central interval of level 1 - 2k/n are the quantiles k/n and 1 - k/n. */
+void question_curve(struct question *out, size_t n)
+{
+    out->curve = n;
+    for (size_t k = 1; k < n / 2; k++) out->level[out->ask.levels++] = 1 - 2 * (double)k / (double)n;
+}
+
+static bool curve(struct request *q, struct question *out)
+{
+    static const char hint[] = "give an even number from 4 to 200";
+    const char *text = query_text(q, "curve");
+    size_t n = 0;
+    if (!query_count(q, "curve", CURVE_MOST, &n)) return false;
+    if (text && (n < 4 || n % 2)) return refuse(q, "curve", hint, text);
+    if (n) question_curve(out, n);
+    return true;
+}
+
+bool query_question(struct request *q, struct question *out)
+{
+    const char *level = query_text(q, "levels"), *within = query_text(q, "within");
+    bool now;
+    question_begin(out, q->service, q->serving->model);
+    if ((level && !levels(q, level, out)) || (within && !horizons(q, within, out)) ||
+        !query_count(q, "top", TOP_MOST, &out->ask.top) || !query_moment(q, "now", &out->now_moment, &now) ||
+        !curve(q, out))
         return false;
-    if (now) ask->now = &out->now_moment;
+    if (now) out->ask.now = &out->now_moment;
     return true;
 }

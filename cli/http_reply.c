@@ -59,9 +59,15 @@ void reply_memory(struct reply *r)
     reply_error(r, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, "try again later", "the service is out of memory");
 }
 
+void reply_ending(struct reply *r)
+{
+    reply_error(r, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, "ask again when it is back", "the service is ending");
+}
+
 void reply_broken_store(struct reply *r)
 {
-    reply_error(r, MHD_HTTP_INTERNAL_SERVER_ERROR, NULL, "check the store and its disk", "the store cannot be read");
+    reply_error(r, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, "ask again in a while; check the store and its disk",
+                "the store cannot be read");
 }
 
 void reply_library(struct reply *r, const smurf_error *err, const char *field, const char *what_to_do)
@@ -77,18 +83,30 @@ void reply_library(struct reply *r, const smurf_error *err, const char *field, c
 static void add_headers(struct MHD_Response *response, const struct reply *r, bool close)
 {
     http.add_response_header(response, "Content-Type", r->type);
-    http.add_response_header(response, "Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
+    http.add_response_header(response, "Content-Security-Policy",
+                             r->policy ? r->policy : "default-src 'none'; frame-ancestors 'none'");
     http.add_response_header(response, "X-Content-Type-Options", "nosniff");
     http.add_response_header(response, "Referrer-Policy", "no-referrer");
     http.add_response_header(response, "Cache-Control", "no-store");
     if (r->allow) http.add_response_header(response, "Allow", r->allow);
     if (r->status == MHD_HTTP_UNAUTHORIZED) http.add_response_header(response, "WWW-Authenticate", "Bearer");
-    if (r->status == MHD_HTTP_TOO_MANY_REQUESTS) http.add_response_header(response, "Retry-After", "1");
+    if (r->status == MHD_HTTP_TOO_MANY_REQUESTS || r->status == MHD_HTTP_SERVICE_UNAVAILABLE)
+        http.add_response_header(response, "Retry-After", "1");
     if (close) http.add_response_header(response, "Connection", "close");
+}
+
+static enum MHD_Result send_response(struct reply *r, struct MHD_Response *response, struct MHD_Connection *connection,
+                                     bool close)
+{
+    add_headers(response, r, close);
+    enum MHD_Result result = http.queue_response(connection, r->status, response);
+    http.destroy_response(response);
+    return result;
 }
 
 enum MHD_Result reply_send(struct reply *r, struct MHD_Connection *connection, bool close)
 {
+    if (r->response) return send_response(r, r->response, connection, close);
     static char none[] =
         "{\"error\":{\"message\":\"the service is out of memory\",\"field\":null,\"do\":\"try again later\"}}\n";
     bool failed = !r->out || fflush(r->out) != 0 || ferror(r->out);
@@ -109,8 +127,5 @@ enum MHD_Result reply_send(struct reply *r, struct MHD_Connection *connection, b
         return MHD_NO;
     }
     r->bytes = NULL;
-    add_headers(response, r, close);
-    enum MHD_Result result = http.queue_response(connection, r->status, response);
-    http.destroy_response(response);
-    return result;
+    return send_response(r, response, connection, close);
 }

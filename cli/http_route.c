@@ -5,22 +5,30 @@
 
 static const struct route routes[] = {
     {"/v1/events", "POST", answer_events, "", false},
-    {"/v1/forecast", "POST", answer_history, "levels within now top", false},
-    {"/v1/forecast/", "GET", answer_forecast, "levels within now top", false},
+    {"/v1/forecast", "POST", answer_history, "levels within now top curve", false},
+    {"/v1/forecast/", "GET", answer_forecast, "levels within now top curve next", false},
+    {"/v1/events/", "GET", answer_past, "limit", false},
+    {"/v1/next", "GET", answer_coming, "limit levels within now top curve", false},
     {"/v1/sequences", "GET", answer_sequences, "limit after prefix", false},
     {"/v1/overdue", "GET", answer_overdue, "top level now", false},
     {"/v1/alarms", "GET", answer_alarms, "after limit", false},
+    {"/v1/held", "GET", answer_held, "hours", false},
+    {"/v1/stream", "GET", answer_stream, "", false},
     {"/v1/model", "GET", answer_model, "", false},
+    {"/v1/model/reload", "POST", answer_reload, "", false},
     {"/v1/openapi.json", "GET", answer_openapi, "", false},
     {"/healthz", "GET", answer_health, "", true},
     {"/metrics", "GET", answer_metrics, "", false},
+    {"/", "GET", answer_page, "", true},
+    {"/page/", "GET", answer_page, "", true},
 };
 enum { ROUTES = sizeof routes / sizeof *routes };
 
 static bool matches(const struct route *route, const char *path)
 {
     size_t n = strlen(route->path);
-    return route->path[n - 1] == '/' ? strncmp(path, route->path, n) == 0 && path[n] : strcmp(path, route->path) == 0;
+    return n > 1 && route->path[n - 1] == '/' ? strncmp(path, route->path, n) == 0 && path[n]
+                                              : strcmp(path, route->path) == 0;
 }
 
 /* HEAD is answered like GET, without the body. */

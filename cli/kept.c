@@ -43,20 +43,26 @@ void kept_free(struct kept *k)
     free(k);
 }
 
-static struct kept *drop_oldest(struct kept_set *set)
+static struct kept *take_out(struct kept_set *set, struct kept *k)
 {
-    struct kept *k = set->oldest;
     tdelete(k, &set->tree, by_name);
     unlink_kept(set, k);
     set->count--;
     return k;
 }
 
+void kept_drop(struct kept_set *set, struct kept *k)
+{
+    kept_free(take_out(set, k));
+}
+
 static struct kept *add(struct kept_set *set, const char *name, int64_t origin)
 {
     struct kept *k = calloc(1, sizeof *k);
     if (k) k->name = strdup(name);
-    if (!k || !k->name || smurf_forecast_new(&k->forecast, set->model, set->history, NULL) ||
+    if (k) k->forecast = set->spare;
+    if (k) set->spare = NULL;
+    if (!k || !k->name || (!k->forecast && smurf_forecast_new(&k->forecast, set->model, set->history, NULL)) ||
         !tsearch(k, &set->tree, by_name)) {
         kept_free(k);
         return NULL;
@@ -81,7 +87,7 @@ struct kept *kept_find(struct kept_set *set, const char *name, int64_t origin, s
         link_newest(set, *found);
         return *found;
     }
-    if (set->most && set->count >= set->most) *dropped = drop_oldest(set);
+    if (set->most && set->count >= set->most) *dropped = take_out(set, set->oldest);
     return add(set, name, origin);
 }
 
@@ -96,5 +102,7 @@ struct kept **kept_list(const struct kept_set *set)
 
 void kept_release(struct kept_set *set)
 {
-    while (set->count) kept_free(drop_oldest(set));
+    while (set->count) kept_drop(set, set->oldest);
+    smurf_forecast_free(set->spare);
+    set->spare = NULL;
 }

@@ -52,6 +52,15 @@ void modelfile_tell_cut(const smurf_model *model, const smurf_data *data)
             smurf_data_source(data));
 }
 
+void modelfile_tell_drawn(const smurf_model *model)
+{
+    if (smurf_model_columns(model))
+        report_done(
+            "futures: further columns (such as '%s') of events that are drawn are those of past events of the same "
+            "type",
+            smurf_model_column_name(model, 0));
+}
+
 int modelfile_match(const smurf_model *model, smurf_data **data)
 {
     smurf_error err;

@@ -27,6 +27,8 @@ int modelfile_read(const smurf_model *model, smurf_split *split, smurf_data **pa
 char *modelfile_note(const struct dataset_options *options, const smurf_split *split, int in_time);
 /* Replaces a data set by one with types numbered as the model does; NULL is ignored. Returns 0 or the exit status. */
 int modelfile_match(const smurf_model *model, smurf_data **data);
+/* Says where the further columns of drawn events come from, if the model sees any. */
+void modelfile_tell_drawn(const smurf_model *model);
 /* A remark if the naive laws that the model is pooled with look back at more events than windows of the data carry. */
 void modelfile_tell_cut(const smurf_model *model, const smurf_data *data);
 /* Shows the remark of a matched data set on types that the model does not know. Returns whether there is one. */

@@ -279,8 +279,9 @@ static void list_files(const struct usage *u, char **argv)
 
 void print_version(FILE *out)
 {
-    fprintf(out, "%s %s (%s%s%s)\n", group_program(), smurf_version(), smurf_features(), service_feature(),
-            group_features());
+    const char *gpu = smurf_gpu();
+    fprintf(out, "%s %s (%s%s%s%s%s)\n", group_program(), smurf_version(), smurf_features(), service_feature(),
+            group_features(), gpu ? ", cuda: " : "", gpu ? gpu : "");
 }
 
 int parse_options(const struct usage *usage, int argc, char **argv)

@@ -170,7 +170,8 @@ static int continue_sequence(struct session *s, const smurf_sequence *seq, size_
     for (size_t i = 0; i < seq->length; i++) {
         smurf_error err;
         double time = seq->time[i] + shift;
-        if (smurf_forecast_append(k->forecast, time, seq->type[i], &err)) {
+        const float *further = seq->further ? seq->further + i * seq->columns : NULL;
+        if (smurf_forecast_append_with(k->forecast, time, seq->type[i], further, &err)) {
             bool late = smurf_forecast_events(k->forecast) && time < k->last;
             status = late ? report_late_event(s, k, &err) : report_sequence(k->name, &err);
             if (status) return status;
@@ -273,6 +274,7 @@ static void set_question(struct session *s)
     if (o->top > TOP_MOST) usage_error("--top takes up to %d types", TOP_MOST);
     ask->top = o->top;
     ask->next = o->type ? type_number(s->model, o->type) : -1;
+    if (o->type) modelfile_tell_drawn(s->model);
     if (o->paths == 0 || o->paths > 1000000000) usage_error("--paths takes a number from 1 to 1000000000");
     if (o->steps == 0) usage_error("--steps takes a number above 0");
     ask->paths = o->paths;

@@ -222,6 +222,7 @@ static int sample(struct session *s, const smurf_data *data)
     if (smurf_forecast_new(&f, s->model, s->o->history, &err)) return report_error(&err);
     smurf_forecast_recalibrate(f, !s->o->raw);
     s->name_width = show_name_width(data);
+    modelfile_tell_drawn(s->model);
     for (size_t i = 0; i < smurf_data_sequences(data) && !status; i++) {
         const smurf_sequence *seq = smurf_data_sequence(data, i);
         if (seq->length == 0 && seq->name)

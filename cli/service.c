@@ -1,12 +1,14 @@
 /* service.c - starts what a service consists of, and ends it. */
 #include "http.h"
 
-#include "alarm_log.h"
+#include "live.h"
+#include "pruning.h"
 #include "terminal.h"
 
+#include <string.h>
 #include <time.h>
 
-/* Signals that ask to stop are left to this thread, which waits for them: see server_run(). */
+/* Signals are left to this thread, which waits for them: see server_run(). */
 static void block_signals(struct service *v)
 {
     sigset_t stop;
@@ -18,38 +20,48 @@ static void block_signals(struct service *v)
     pthread_sigmask(SIG_BLOCK, &stop, &v->signals);
 }
 
-static int run(struct service *v)
+static int run(struct service *v, smurf_model *model)
 {
     const struct serve_options *o = v->o;
-    int status = store_open(&v->store, o->store, v->calendar, o->sequences);
-    if (status) return status;
-    v->standing = standing_new(v->model, v->types, v->store, o->history, o->raw);
-    if (!v->standing) out_of_memory();
-    if (o->per_day) status = alarm_log_new(&v->alarms, v->model, v->types, v->store, o);
+    struct pruning pruning;
+    struct store_options store = {
+        .address = o->store, .calendar = v->calendar, .most = o->sequences, .late = strcmp(o->late, "insert") == 0};
+    const char *why = o->keep < SIZE_MAX ? pruning_init(&pruning, model, o->keep) : NULL;
+    int status = why ? report_failure("--keep-events deletes nothing: the model needs all events, for %s", why)
+                     : store_open(&v->store, &store);
+    if (status) {
+        smurf_model_free(model);
+        return status;
+    }
+    if (o->keep < SIZE_MAX) store_prune(v->store, &pruning);
+    status = serving_begin(v, model);
+    if (!status) status = live_new(&v->live, v);
+    if (!status) status = serving_begin_alarms(v);
     if (!status && o->store)
         report_done("%zu events of %zu sequences are stored in %s", store_events(v->store), store_sequences(v->store),
                     o->store);
     else if (!status)
         report_done("events are kept in memory only, and are gone when the service ends (--store FILE keeps them)");
     if (!status) status = server_run(v);
-    alarm_log_free(v->alarms);
-    standing_free(v->standing);
+    serving_end_alarms(v);
+    live_free(v->live);
+    serving_end(v);
     return status;
 }
 
 int service_run(const struct serve_options *options, smurf_model *model)
 {
-    struct service v = {.o = options, .model = model, .calendar = smurf_model_is_calendar(model)};
+    struct service v = {.o = options, .calendar = smurf_model_is_calendar(model)};
     int status = load_libraries();
-    if (status) return status;
+    if (status) {
+        smurf_model_free(model);
+        return status;
+    }
     block_signals(&v);
     report_misses(model);
     v.started = time(NULL);
-    v.types = types_new(model);
-    if (!v.types) out_of_memory();
-    status = run(&v);
+    status = run(&v, model);
     store_close(v.store);
-    types_free(v.types);
     return status;
 }
 

@@ -4,7 +4,8 @@
 
 int service_run(const struct serve_options *options, smurf_model *model)
 {
-    (void)options, (void)model;
+    (void)options;
+    smurf_model_free(model);
     return report_failure("this build has no service: install libmicrohttpd-dev and libsqlite3-dev, and build again");
 }
 

@@ -377,11 +377,16 @@ void json_at(FILE *out, const char *key, smurf_moment from, double gap, int cale
         fprintf(out, ",\"%s\":null", key);
 }
 
+static size_t shown_levels(const struct question *q)
+{
+    return q->ask.levels - (q->curve ? q->curve / 2 - 1 : 0);
+}
+
 static void json_intervals(FILE *out, const char *key, const struct question *q, const smurf_answer *a,
                            const smurf_interval *x)
 {
     fprintf(out, ",\"%s\":[", key);
-    for (size_t i = 0; i < q->ask.levels; i++) {
+    for (size_t i = 0; i < shown_levels(q); i++) {
         fprintf(out, "%s{\"level\":%.12g", i ? "," : "", q->ask.level[i]);
         json_number(out, "low", x[i].low);
         json_number(out, "high", x[i].high);
@@ -421,6 +426,20 @@ static void json_target(FILE *out, const struct question *q, const smurf_answer 
     fputc('}', out);
 }
 
+/* The quantiles of the gap at 1/n, 2/n, ..: the low ends of ever narrower intervals, the median, the high ends. */
+static void json_curve(FILE *out, const struct question *q, const smurf_answer *a)
+{
+    if (!q->curve) return;
+    const smurf_interval *x = a->interval + shown_levels(q);
+    size_t half = q->curve / 2;
+    fputs(",\"curve\":[", out);
+    for (size_t k = 1; k < q->curve; k++) {
+        if (k > 1) putc(',', out);
+        put_rounded(out, k < half ? x[k - 1].low : k == half ? a->median : x[q->curve - k - 1].high);
+    }
+    putc(']', out);
+}
+
 static void json_line(FILE *out, const struct question *q, const char *sequence, const smurf_answer *a)
 {
     char name[24];
@@ -436,6 +455,7 @@ static void json_line(FILE *out, const struct question *q, const char *sequence,
     json_number(out, "mean", a->mean);
     if (q->ending) json_number(out, "never", a->never);
     json_intervals(out, "intervals", q, a, a->interval);
+    json_curve(out, q, a);
     if (q->ask.conformal) json_intervals(out, "conformal", q, a, a->conformal);
     json_within(out, "within", q, a->within);
     json_target(out, q, a);

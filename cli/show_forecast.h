@@ -10,14 +10,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum { LEVELS_MOST = 20, HORIZONS_MOST = 20, TOP_MOST = 50, SHOW_NAME_WIDTH = 14 };
+enum { LEVELS_MOST = 20, CURVE_MOST = 200, HORIZONS_MOST = 20, TOP_MOST = 50, SHOW_NAME_WIDTH = 14 };
 enum show_format { SHOW_TABLE, SHOW_CSV, SHOW_JSONL };
 
 /* What every forecast must answer, and how it is shown. */
 struct question {
     const smurf_model *model;
     smurf_question ask; /* level and within point to the arrays below */
-    double level[LEVELS_MOST], horizon[HORIZONS_MOST];
+    double level[LEVELS_MOST + CURVE_MOST / 2], horizon[HORIZONS_MOST];
     char within_label[HORIZONS_MOST][DURATION_LABEL]; /* the horizons as given */
     enum show_format format;
     const char *now; /* as given; NULL: from the last event */
@@ -26,6 +26,7 @@ struct question {
     int calendar;
     int name_width; /* columns for names of sequences in a table */
     bool ending;    /* the model knows that no further event may come */
+    size_t curve;   /* the last curve / 2 - 1 levels are for its quantiles, not shown as intervals; 0: none */
 };
 
 void show_forecast_header(FILE *out, const struct question *question);

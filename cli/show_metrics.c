@@ -152,7 +152,9 @@ static void text_pool(FILE *out, const smurf_pool *p)
     fputs("pooled:", out);
     if (p->law) fprintf(out, " times %.0f%% of naive: %s", 100 * p->weight, p->law);
     if (p->types) fprintf(out, "%s types %.0f%% of naive: %s", p->law ? "," : "", 100 * p->type_weight, p->types);
-    fputs(", chosen on held-out gaps\n", out);
+    if (p->law || p->types) fputs(", chosen on held-out gaps", out);
+    if (p->type_follow > 0) fprintf(out, "%s weights of types follow what comes", p->law || p->types ? ";" : "");
+    fputc('\n', out);
 }
 
 /* Whether anything follows: what came and what was forecast. */
@@ -264,6 +266,10 @@ static void json_pool(FILE *out, const smurf_pool *p)
     if (p->types) {
         fprintf(out, "%s\"types\": \"%s\", \"type_weight\": ", p->law ? ", " : "", p->types);
         put_number(out, p->type_weight);
+    }
+    if (p->type_follow > 0) {
+        fprintf(out, "%s\"type_follow\": ", p->law || p->types ? ", " : "");
+        put_number(out, p->type_follow);
     }
     fputc('}', out);
 }

@@ -409,6 +409,29 @@ static void put_types(const struct page *p)
                 count_text(b, rest), rest == 1 ? "" : "s");
 }
 
+/* Further columns: those that were read, and those that could be. A text that is too long is cut off. */
+static void show_columns(const struct page *page, const smurf_reading *reading)
+{
+    char text[2048] = "";
+    size_t n = smurf_data_columns(page->data), used = 0;
+    for (size_t i = 0; i < n && used < sizeof text; i++) {
+        size_t words = 0;
+        while (smurf_data_column_word(page->data, i, words)) words++;
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? ", " : "",
+                                 smurf_data_column_name(page->data, i));
+        if (words && used < sizeof text)
+            used += (size_t)snprintf(text + used, sizeof text - used, " (%zu words)", words);
+    }
+    if (n) {
+        fputs("  features   ", page->out);
+        put_words(page, text, 13, 13);
+    }
+    if (!reading || !reading->others) return;
+    snprintf(text, sizeof text, "other columns that --features can use: %s", reading->others);
+    fputs("             ", page->out);
+    put_words(page, text, 13, 13);
+}
+
 void show_summary(FILE *out, const char *title, const smurf_data *data, const smurf_summary *s, int width, int utf8)
 {
     double size;
@@ -424,6 +447,7 @@ void show_summary(FILE *out, const char *title, const smurf_data *data, const sm
         fputs("  columns    ", out);
         put_words(&page, reading->text, 13, 13);
     }
+    show_columns(&page, reading);
     put_counts(&page);
     put_time(&page);
     put_clock(&page);

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void put_numbers(FILE *out, const char *key, const double *x, int n)
 {
@@ -63,7 +64,7 @@ static void put_type_list(FILE *out, const smurf_data *data, const smurf_summary
 
 static void put_text(FILE *out, const char *key, const char *text)
 {
-    fprintf(out, "%s\"%s\":", *key == 'f' ? "" : ",", key);
+    fprintf(out, "%s\"%s\":", strcmp(key, "format") == 0 ? "" : ",", key);
     if (text)
         put_string(out, text);
     else
@@ -88,6 +89,8 @@ static void put_reading(FILE *out, const smurf_reading *r)
     put_text(out, "missing", r->missing);
     put_text(out, "table", r->table);
     put_text(out, "query", r->query);
+    put_text(out, "features", r->features);
+    put_text(out, "others", r->others);
     put_text(out, "text", r->text);
     putc('}', out);
 }

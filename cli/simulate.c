@@ -22,9 +22,10 @@ static void list_processes(FILE *out)
     }
 }
 
-/* Writes one file, or parts in a directory. */
+/* Writes one file, or parts in a directory. Where no format is asked for, it is one that keeps further columns. */
 static int write_out(smurf_data *data, const char *output, const double share[3], const char *format)
 {
+    if (!format && smurf_data_columns(data) && !smurf_format_of_path(output)) format = "csv";
     if (dataset_is_file(output)) return dataset_write_file(data, output, format);
     smurf_error err;
     smurf_split split;
@@ -64,7 +65,7 @@ int command_simulate(int argc, char **argv)
         {0, "events", OPTION_COUNT, &events, "N", "end each sequence after N events"},
         {'k', "types", OPTION_COUNT, &types, "K", "number of event types (default: 3 for hawkes, else 1)"},
         {0, "split", OPTION_TEXT, &split, "8:1:1", "shares of train, dev and test in a directory (default: 8:1:1)"},
-        {0, "to", OPTION_FORMAT, &to, "FORMAT", " (default: from the suffix of OUT, else jsonl)"},
+        {0, "to", OPTION_FORMAT, &to, "FORMAT", " (default: from the suffix of OUT, else jsonl; csv for a process with further columns)"},
         {0, NULL, OPTION_FLAG, NULL, NULL, NULL},
     };
     /* clang-format on */

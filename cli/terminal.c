@@ -148,7 +148,8 @@ void terminal_line(const char *text)
 
 void terminal_clear(void)
 {
-    if (line_drawn) fputs("\r\033[K", stderr);
+    if (!line_drawn) return; /* nothing is written: threads of a service tell things at the same time */
+    fputs("\r\033[K", stderr);
     line_drawn = 0;
 }
 
@@ -221,7 +222,10 @@ void report_misses(const smurf_model *model)
     report_warning(
         "calibration failed: the CS on held-out gaps is %.2f%%, where chance alone gives %.2f%%; do not rely "
         "on the intervals (train longer, or on data that resembles dev)",
-        c->recalibrated ? c->cs_after : c->cs_before, c->cs_floor);
+        c->cs_adapted > 0 ? c->cs_adapted
+        : c->recalibrated ? c->cs_after
+                          : c->cs_before,
+        c->cs_floor);
 }
 
 void report_done(const char *format, ...)

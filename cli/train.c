@@ -24,11 +24,11 @@
 enum { SETTINGS_MOST = 64 };
 
 struct train_options {
-    const char *output, *preset, *log, *recalibrate, *save_every;
+    const char *output, *preset, *log, *recalibrate, *save_every, *device;
     char *resume_path;
     char *split; /* how the data was split, for the model; NULL: it came split */
     int resume;
-    bool no_dither;                     /* --dither off */
+    bool no_dither; /* --dither off */
     int no_end;
     const char *setting[SETTINGS_MOST]; /* as given, by index of the setting; NULL: not given */
 };
@@ -101,6 +101,15 @@ static int check_settings(const struct train_options *o)
     return 2;
 }
 
+static int check_device(const struct train_options *o)
+{
+    smurf_error err;
+    smurf_status status = smurf_device_check(o->device, &err);
+    if (!status) return 0;
+    report_error(&err);
+    return status == SMURF_ERROR_ARGUMENT ? 2 : 1;
+}
+
 /* A resumed run keeps its settings. They may be repeated on the command line; different ones are an error. */
 static void refuse_other_settings(const smurf_settings *begun, const struct train_options *o)
 {
@@ -147,8 +156,9 @@ static void show_adaptive(const smurf_calibration *c)
         printf("adaptive    none: on dev, no step makes intervals better");
     else
         return;
-    if (c->adaptive > 0 && c->pinball_before > 0)
-        printf(": dev pinball loss %.2f%% lower", 100 * (1 - c->pinball_after / c->pinball_before));
+    bool chosen = c->adaptive > 0 && c->pinball_before > 0;
+    if (chosen) printf(": dev pinball loss %.2f%% lower", 100 * (1 - c->pinball_after / c->pinball_before));
+    if (c->cs_adapted > 0) printf("%s CS %.2f%%", chosen ? "," : ":", c->cs_adapted);
     putchar('\n');
 }
 
@@ -177,12 +187,17 @@ static void show_pool(const smurf_model *model)
     const smurf_pool *p = smurf_model_pool(model);
     if (!p) return;
     fputs("pool        ", stdout);
-    if (p->law)
+    if (p->law && p->gain < 0) /* where dev is too small to be divided */
+        printf("times %.0f%% of naive: %s (a precaution: dev is too small to show what it gains)", 100 * p->weight,
+               p->law);
+    else if (p->law)
         printf("times %.0f%% of naive: %s (held-out CRPS %.1f%% lower, cross-fitted)", 100 * p->weight, p->law,
                p->gain);
     if (p->types)
         printf("%stypes %.0f%% of naive: %s (log score %.3f higher)", p->law ? "; " : "", 100 * p->type_weight,
                p->types, p->type_gain);
+    if (p->type_follow > 0)
+        printf("%sweights of types follow what comes, at a rate of %g", p->law || p->types ? "; " : "", p->type_follow);
     putchar('\n');
 }
 
@@ -242,7 +257,7 @@ static double seconds_of(const char *text)
 
 struct session {
     const struct train_options *o;
-    const char *unit; /* of the data's times */
+    const char *unit;             /* of the data's times */
     const smurf_reading *reading; /* of the train data; NULL: not a table */
     FILE *log;
     bool begun;
@@ -263,9 +278,12 @@ static int begin(void *context, const smurf_fit_start *start)
     const struct train_options *o = s->o;
     show_trials(start, s->unit);
     if (o->resume) refuse_other_settings(start->settings, o);
+    if (start->remark) report_warning("trains on the processor: %s", start->remark);
     if (start->best) s->best = *start->best;
     if (o->log && group_rank() == 0 && !(s->log = train_log_open(o->log, o->resume))) return s->status = report_log(s);
     if (s->reading) report_done("columns: %s", s->reading->text);
+    if (s->reading && s->reading->features)
+        report_done("features: %s", *s->reading->features ? s->reading->features : "none: no other column fits");
     s->begun = true;
     return 0;
 }
@@ -295,6 +313,7 @@ static int run(struct session *s, const smurf_settings *settings, const smurf_sp
     config.resume_path = o->resume_path;
     config.resume = o->resume;
     config.save_every = seconds_of(o->save_every);
+    config.device = o->device;
     config.start = begin;
     config.epoch = take_epoch;
     config.context = s;
@@ -347,7 +366,11 @@ int command_train(int argc, char **argv)
 {
     static struct option options[SETTINGS_MOST + 40];
     struct dataset_options data = {.history = NOT_GIVEN, .observe = 1};
-    struct train_options o = {.output = "model.safetensors", .preset = "default", .recalibrate = "auto", .save_every = "5min"};
+    struct train_options o = {.output = "model.safetensors",
+                              .preset = "default",
+                              .recalibrate = "auto",
+                              .save_every = "5min",
+                              .device = "cpu"};
     /* clang-format off */
     const struct option fixed[] = {
         {'o', "output", OPTION_OUTPUT, &o.output, "FILE", "where to write the model (default: model.safetensors); the resume file is next to it"},
@@ -356,6 +379,7 @@ int command_train(int argc, char **argv)
         {0, "save-every", OPTION_TEXT, &o.save_every, "TIME", "write the resume file within epochs when it is this old (default: 5min; 0: only after epochs)"},
         {0, "log", OPTION_OUTPUT, &o.log, "FILE", "write one JSON object per line, one per epoch"},
         {0, "recalibrate", OPTION_TEXT, &o.recalibrate, "auto", "on: set aside two thirds of dev for calibration; off; auto: on if dev has 1000 gaps"},
+        {0, "device", OPTION_TEXT, &o.device, "NAME", "where steps run: cpu (the default), cuda, or auto: cuda where there is a GPU, the model is supported and the run is long"},
         {0, "no-end", OPTION_FLAG, &o.no_end, NULL, "sequences go on: do not learn whether a further event comes (--ending off)"},
         DATASET_OPTIONS(data),
     };
@@ -400,6 +424,8 @@ int command_train(int argc, char **argv)
     int status = check_settings(&o);
     if (status) return status;
     seconds_of(o.save_every);
+    status = check_device(&o);
+    if (status) return status;
     o.resume_path = resume_path(o.output);
     files_add(FILE_WRITTEN, "the .resume file of --output", o.resume_path);
     if (data.dither && strcmp(data.dither, "off") == 0) {

@@ -111,7 +111,8 @@ static int late(struct session *s, const char *sequence, const smurf_error *err)
 static int take_event(struct session *s, const char *name, const smurf_sequence *seq, size_t i)
 {
     smurf_error err;
-    smurf_status status = watched_event(&s->watched, name, seq->origin, seq->time[i], seq->type[i], &err);
+    const float *further = seq->further ? seq->further + i * seq->columns : NULL;
+    smurf_status status = watched_event(&s->watched, name, seq->origin, seq->time[i], seq->type[i], further, &err);
     if (status == SMURF_ERROR_ARGUMENT) return late(s, name, &err);
     if (status) return report_sequence(name, &err);
     s->events++;

@@ -124,9 +124,14 @@ static void raise_found(struct watched *w, const struct kept *k, const smurf_sur
     w->raise(w->context, &a);
 }
 
+bool watched_is_due(const struct watched *w, smurf_moment now)
+{
+    return w->due && smurf_moment_gap(own_of(w->heap[0])->due, now) > 0;
+}
+
 void watched_pass(struct watched *w, smurf_moment now)
 {
-    while (w->due && smurf_moment_gap(own_of(w->heap[0])->due, now) > 0) {
+    while (watched_is_due(w, now)) {
         struct kept *k = w->heap[0];
         no_longer_due(w, k);
         smurf_alarms_pass(w->alarms, own_of(k)->due);
@@ -165,28 +170,31 @@ static smurf_status expect(struct watched *w, struct kept *k, smurf_error *err)
 }
 
 smurf_status watched_event(struct watched *w, const char *sequence, int64_t origin, double time, uint32_t type,
-                           smurf_error *err)
+                           const float *further, smurf_error *err)
 {
     struct kept *k = find(w, sequence, origin);
     struct own *own = own_of(k);
     smurf_surprise surprise;
     smurf_finding finding;
     smurf_moment at;
+    smurf_status status = k->away ? w->recall(w->context, k, err) : SMURF_OK;
+    if (status) return status;
+    k->away = 0;
     time += (double)(origin - k->origin);
     if (!smurf_moment_after(&at, (smurf_moment){k->origin, 0}, time)) at = (smurf_moment){k->origin, 0};
     bool follows = smurf_forecast_events(k->forecast) > 0;
-    smurf_status status =
-        follows ? smurf_forecast_surprise(k->forecast, time, type, w->seed + k->number, &surprise, err) : SMURF_OK;
+    status = follows ? smurf_forecast_surprise(k->forecast, time, type, w->seed + k->number, &surprise, err) : SMURF_OK;
     if (status) return status;
     watched_pass(w, at);
     if (!w->begun || smurf_moment_gap(w->now, at) > 0) w->now = at;
     w->begun = true;
     no_longer_due(w, k);
-    status = smurf_forecast_append(k->forecast, time, type, err);
+    status = smurf_forecast_append_with(k->forecast, time, type, further, err);
     if (status) return status;
     k->last = time;
     own->last = at;
     own->type = type;
+    if (follows && w->seen) w->seen(w->context, &surprise, at);
     unsigned found = follows ? smurf_alarms_gap(w->alarms, &own->track, &surprise, &finding) : 0;
     for (int kind = 0; kind < SMURF_ALARMS; kind++)
         if (found & 1u << kind) raise_found(w, k, &surprise, type, (smurf_alarm)kind, finding);

@@ -10,6 +10,7 @@
 #include "kept.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
 /* An alarm, valid during the call. */
 struct alarm {
@@ -22,6 +23,8 @@ struct alarm {
     const char *words;
 };
 typedef void alarm_fn(void *context, const struct alarm *alarm);
+/* Reads the history of a sequence again, its last `away` events, into its empty forecast. */
+typedef smurf_status recall_fn(void *context, struct kept *kept, smurf_error *err);
 
 struct watched {
     const smurf_model *model;
@@ -33,14 +36,21 @@ struct watched {
     bool begun;
     uint64_t seed;
     alarm_fn *raise;
+    recall_fn
+        *recall; /* NULL: a state holds the histories; else it leaves them out, and they are read again on demand */
     void *context;
+    /* Told of each event that follows another of its sequence; NULL: nobody. */
+    void (*seen)(void *context, const smurf_surprise *surprise, smurf_moment at);
     uint64_t options; /* a hash of those that a state depends on beside the model */
 };
 
 /* Takes an event of a sequence, at origin + time; what was overdue before it comes first. A time before the last event
-   of its sequence is an error, SMURF_ERROR_ARGUMENT, that changes nothing. */
+   of its sequence is an error, SMURF_ERROR_ARGUMENT, that changes nothing. further: as in smurf_forecast_append_with.
+ */
 smurf_status watched_event(struct watched *watched, const char *sequence, int64_t origin, double time, uint32_t type,
-                           smurf_error *err);
+                           const float *further, smurf_error *err);
+/* Whether a sequence is overdue now that was not before. */
+bool watched_is_due(const struct watched *watched, smurf_moment now);
 /* Time has come to `now` without an event. */
 void watched_pass(struct watched *watched, smurf_moment now);
 void watched_release(struct watched *watched);
@@ -49,6 +59,9 @@ void watched_release(struct watched *watched);
    or one that is damaged, is an error. */
 smurf_status watched_save(const struct watched *watched, const char *path, smurf_error *err);
 smurf_status watched_load(struct watched *watched, const char *path, smurf_error *err);
+/* The same, to and from an open file, which is not closed. name: in messages. */
+smurf_status watched_write(const struct watched *watched, FILE *file, smurf_error *err);
+smurf_status watched_read(struct watched *watched, FILE *file, const char *name, smurf_error *err);
 /* Puts a sequence that was read from a file back among those that can become overdue. */
 void watched_put_back(struct watched *watched, struct kept *kept);
 

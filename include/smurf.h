@@ -14,8 +14,8 @@
  *   copies what it needs, so handles may be freed in any order, with two exceptions: a trainer borrows its data sets
  *   and a forecast its model, which must outlive them. Strings and arrays returned by a handle belong to it. Strings
  *   and arrays passed to the library are used during the call only.
- * - Threads: a handle may be read from several threads at once. A thread that changes it must be the only user. A process
- *   may fork between calls, and both go on.
+ * - Threads: a handle may be read from several threads at once. A thread that changes it must be the only user. A
+ * process may fork between calls, and both go on.
  * - Growth: option structs start with their size, set by the matching `_init` macro, and so can gain members without
  *   breaking programs compiled against an older header. Structs returned by pointer can gain members at their end.
  *   Structs marked "fixed" never change.
@@ -65,6 +65,9 @@ SMURF_API const char *smurf_version(void);
 /* The kernels of matrix products that this processor runs and what was built in, such as "avx512 zlib cairo openmp
    sqlite": words separated by spaces. */
 SMURF_API const char *smurf_features(void);
+
+/* The GPU that steps of training can run on; "no device" where there is none; NULL in a build without CUDA. */
+SMURF_API const char *smurf_gpu(void);
 
 /* Frees memory that a function of the library returned as plain bytes. NULL is fine. */
 SMURF_API void smurf_free(void *memory);
@@ -136,12 +139,15 @@ typedef struct smurf_sequence {
     const double *time;   /* (length), non-decreasing, relative to origin */
     const uint32_t *type; /* (length), 0 .. smurf_data_types - 1 */
     size_t length;
-    size_t first;     /* index of the first event to be scored, at least 1: earlier ones are history */
-    int64_t origin;   /* what to add to a time to get the user's clock */
-    double start;     /* start of observation relative to origin; NaN where unknown */
-    double end;       /* end of observation relative to origin; NaN where unknown */
-    const char *name; /* the user's name of the sequence, or NULL */
-    size_t before;    /* events of the whole sequence before the first one here; above 0 in windows cut from it */
+    size_t first;         /* index of the first event to be scored, at least 1: earlier ones are history */
+    int64_t origin;       /* what to add to a time to get the user's clock */
+    double start;         /* start of observation relative to origin; NaN where unknown */
+    double end;           /* end of observation relative to origin; NaN where unknown */
+    const char *name;     /* the user's name of the sequence, or NULL */
+    size_t before;        /* events of the whole sequence before the first one here; above 0 in windows cut from it */
+    const float *further; /* (length x columns) further columns; NULL: none. A number, or the number of a word in its
+                             column, which is that of its words for any other; NaN: missing */
+    size_t columns;
 } smurf_sequence;
 
 SMURF_API void smurf_data_free(smurf_data *data);
@@ -153,6 +159,11 @@ SMURF_API size_t smurf_data_gaps(const smurf_data *data);
 SMURF_API uint32_t smurf_data_types(const smurf_data *data);
 /* Name of a type, or NULL where types are plain numbers. */
 SMURF_API const char *smurf_data_type_name(const smurf_data *data, uint32_t type);
+/* Further columns, such as the amount of an order, that were read with `features`: their number; the name of one; and
+   the words of one that holds words, by number. NULL past the last, and for the words of numbers. */
+SMURF_API size_t smurf_data_columns(const smurf_data *data);
+SMURF_API const char *smurf_data_column_name(const smurf_data *data, size_t column);
+SMURF_API const char *smurf_data_column_word(const smurf_data *data, size_t column, size_t word);
 /* Unit of time, such as "s"; "" where unknown. */
 SMURF_API const char *smurf_data_unit(const smurf_data *data);
 /* 1 if origin + time counts seconds since 1970, read from ISO-8601 text. */
@@ -180,6 +191,8 @@ typedef struct smurf_reading {
     int guessed;           /* 1: the usual names, numbers and ISO-8601 times alone did not settle it */
     const char *table;     /* of a database, */
     const char *query;     /* or the query; NULL: another, or no database */
+    const char *features;  /* further columns, with what they hold: "amount=number,region=word"; NULL: none asked for */
+    const char *others;    /* names of columns that could be further ones; NULL: none, or not known */
 } smurf_reading;
 
 /* NULL if the data set was not read from a table. */
@@ -209,9 +222,12 @@ typedef struct smurf_read_config {
         *missing; /* rows of tables with an empty cell: NULL or "drop": left out; "keep": an empty type is
                      "(none)", an empty sequence name a name; "fail": an error, as is a time that cannot be read */
     const smurf_reading
-        *as; /* read like this, such as smurf_model_reading; what is given above comes first; may be NULL */
+        *as;           /* read like this, such as smurf_model_reading; what is given above comes first; may be NULL */
     const char *table; /* of a database: the table to read; NULL: the only one. Or */
     const char *query; /* one SELECT, whose rows are read. A query in `as` is not run: give it here */
+    const char *features; /* of tables and of JSON with one object per event: names of further columns that a model is
+                             to see, separated by commas; "=number" or "=word" behind a name says what it holds. "auto":
+                             all that hold numbers or few words; NULL: those of `as`; "": none */
 } smurf_read_config;
 
 SMURF_API void smurf_read_config_init_sized(smurf_read_config *config, size_t size);
@@ -241,7 +257,7 @@ SMURF_API smurf_status smurf_split_read(smurf_split *out, const char *directory,
                                         smurf_error *err);
 
 /* Deals whole sequences into three parts with the given shares, which need not add up to 1. A single sequence, and two
-   that should make three parts, are cut in time instead; each part has what came before as history. */
+   to four that should make three parts, are cut in time instead; each part has what came before as history. */
 SMURF_API smurf_status smurf_split_by_share(smurf_split *out, const smurf_data *data, const double share[3],
                                             uint64_t seed, smurf_error *err);
 
@@ -280,22 +296,24 @@ typedef struct smurf_calibration {
     double crps_before, crps_after; /* in the data's unit */
     size_t conformal;               /* levels kept for conformal intervals, one per sequence */
     double cs_floor;                /* the cs of the true law on as many gaps, by chance alone */
-    int misses; /* 1: calibration did not work: the law still misses unseen gaps by more than chance explains */
-    double adaptive;                      /* step by which levels follow the gaps that came; 0: they do not */
+    int misses;      /* 1: calibration did not work: the law still misses unseen gaps by more than chance explains */
+    double adaptive; /* step by which levels follow the gaps that came; 0: they do not */
     double pinball_before, pinball_after; /* without and with it, where it was chosen; else 0 */
+    double cs_adapted; /* cs of the levels that follow, by which `misses` is then decided; 0: not measured */
 } smurf_calibration;
 
 /* The naive laws that a model's own are pooled with: F = (1 - weight) F_model + weight F_naive, and likewise
    probabilities of types. They are chosen, with their weights, on data that training has not seen, and used only if
-   they gain there by more than chance. */
+   they gain there by more than chance; a law also if that data selected the epoch, and so favours the model. */
 typedef struct smurf_pool {
     const char *law;    /* "recent", "marginal", "last 100" or "same hour"; NULL: none */
     double weight;      /* 0 to 1 */
-    double gain;        /* how much lower the CRPS is there, in %, cross-fitted */
+    double gain;        /* how much lower the CRPS is there, in %, cross-fitted; negative: higher */
     const char *types;  /* "Markov" or "recency"; NULL: none */
     double type_weight; /* 0 to 1 */
     double type_gain;   /* how much higher the mean log probability of the types is there, cross-fitted */
     size_t reach;       /* events that the naive laws look back at, whatever the model does; SIZE_MAX: all */
+    double type_follow; /* rate at which weights of this pool of types and of naive ones follow what came; 0: fixed */
 } smurf_pool;
 
 /* A trained model: weights, time scale, types, settings. Using it does not change it. */
@@ -314,6 +332,10 @@ SMURF_API size_t smurf_model_parameters(const smurf_model *model);
 SMURF_API const smurf_settings *smurf_model_settings(const smurf_model *model);
 SMURF_API uint32_t smurf_model_types(const smurf_model *model);
 SMURF_API const char *smurf_model_type_name(const smurf_model *model, uint32_t type);
+/* Further columns that the model sees of each event, as for data sets. */
+SMURF_API size_t smurf_model_columns(const smurf_model *model);
+SMURF_API const char *smurf_model_column_name(const smurf_model *model, size_t column);
+SMURF_API const char *smurf_model_column_word(const smurf_model *model, size_t column, size_t word);
 /* Unit of time of the train data, "" where unknown. */
 SMURF_API const char *smurf_model_unit(const smurf_model *model);
 /* 1 if that data had times in ISO-8601. */
@@ -330,7 +352,8 @@ SMURF_API const char *smurf_model_split(const smurf_model *model);
 /* 1 if the model was trained on exactly these events, with types that it does not know merged; 0 if not; -1: out of
    memory. */
 SMURF_API int smurf_model_trained_on(const smurf_model *model, const smurf_data *data);
-/* A copy of data with its types numbered as in the model; the caller frees it. Types that the model does not know
+/* A copy of data with its types and the words of its further columns numbered as in the model, which must be there; the
+   caller frees it. Types that the model does not know
    become its type "other" or, if it has none, the number smurf_model_types(model): the model then uses the times of
    such events, and the learned embedding of hidden types if it has one; their types are not scored. A remark says how
    many there are. */
@@ -369,6 +392,8 @@ typedef struct smurf_fit_start {
     const smurf_epoch *best;        /* of a resumed run: the best epoch so far; NULL: none */
     const smurf_sigma_trial *trial; /* (trials), or NULL: the noise was not chosen */
     size_t trials;
+    const char *device; /* where steps run: "cpu" or "cuda" */
+    const char *remark; /* why not where they were asked to; NULL: they do */
 } smurf_fit_start;
 
 typedef struct smurf_fit_config {
@@ -387,9 +412,15 @@ typedef struct smurf_fit_config {
     void *context;
     smurf_progress_fn *progress;
     void *progress_context;
-    const char *split; /* how the data was split, in the program's own words, kept in the model; NULL: nothing */
-    double save_every; /* seconds; > 0: resume_path is also written within epochs, when the last one is this old */
+    const char *split;  /* how the data was split, in the program's own words, kept in the model; NULL: nothing */
+    double save_every;  /* seconds; > 0: resume_path is also written within epochs, when the last one is this old */
+    const char *device; /* where steps run: "cpu" (NULL), "cuda", or "auto": cuda where there is a GPU, the model is
+                           supported and the run is long. A model that is not supported trains on the processor, and
+                           smurf_fit_start says why. */
 } smurf_fit_config;
+
+/* Whether there is such a device to train on: "cpu", "cuda" or "auto". The message says what is missing. */
+SMURF_API smurf_status smurf_device_check(const char *device, smurf_error *err);
 
 SMURF_API void smurf_fit_config_init_sized(smurf_fit_config *config, size_t size);
 #define smurf_fit_config_init(config) smurf_fit_config_init_sized((config), sizeof *(config))
@@ -446,12 +477,16 @@ SMURF_API smurf_status smurf_forecast_new(smurf_forecast **out, const smurf_mode
                                           smurf_error *err);
 SMURF_API void smurf_forecast_free(smurf_forecast *forecast);
 /* Forgets the history. Later times count from `origin` on the user's clock, which matters only to models that see raw
-   time. */
+   time, or the clock on the wall (setting wall-clock): for these it is UTC, in seconds since 1970. */
 SMURF_API void smurf_forecast_clear(smurf_forecast *forecast, int64_t origin);
 /* Appends an event. A time before the last one or not finite is an error that changes nothing, and so is a type above
    smurf_model_types, which stands for any type that the model does not know. Where the model's levels adapt
    (smurf_calibration), the gap moves them: that costs about as much as a question. */
 SMURF_API smurf_status smurf_forecast_append(smurf_forecast *forecast, double time, uint32_t type, smurf_error *err);
+/* The same for a model that sees further columns: `further` has smurf_model_columns values, as in smurf_sequence, with
+   the model's numbers of words. NULL, and smurf_forecast_append: all are missing. */
+SMURF_API smurf_status smurf_forecast_append_with(smurf_forecast *forecast, double time, uint32_t type,
+                                                  const float *further, smurf_error *err);
 /* Replaces the history by the first `events` events of a sequence. */
 SMURF_API smurf_status smurf_forecast_read(smurf_forecast *forecast, const smurf_sequence *sequence, size_t events,
                                            smurf_error *err);
@@ -476,6 +511,15 @@ SMURF_API smurf_status smurf_forecast_save(const smurf_forecast *forecast, void 
    version are an SMURF_ERROR_INPUT. */
 SMURF_API smurf_status smurf_forecast_restore(smurf_forecast **out, const smurf_model *model, const void *bytes,
                                               size_t size, smurf_error *err);
+
+/* For programs that keep a great many forecasts. Hands the memory that answers need to another forecast of the same
+   model, which saves making it anew: lend it to the one that is asked next. What that one had goes back in exchange. */
+SMURF_API void smurf_forecast_lend(smurf_forecast *from, smurf_forecast *to);
+/* A small copy that has no history, only the law of the next event: it answers questions about that as the other does.
+   What needs the history (further events, futures, saving) is an SMURF_ERROR_ARGUMENT there. */
+SMURF_API smurf_status smurf_forecast_settle(smurf_forecast **out, const smurf_forecast *forecast, smurf_error *err);
+/* The memory it takes beside that for answers, in bytes, to within a factor of two. */
+SMURF_API size_t smurf_forecast_size(const smurf_forecast *forecast);
 
 /* A question about the next event. Times are in the data's unit. Arrays are borrowed for the call. */
 typedef struct smurf_question {
@@ -631,6 +675,8 @@ typedef struct smurf_eval_config {
     int threads; /* 0: all cores. Results do not depend on it. */
     smurf_progress_fn *progress;
     void *progress_context;
+    const char *device; /* where laws are measured and drawn from: "cpu" (NULL), "cuda", or "auto": cuda where there is
+                           a GPU. What it has no kernels for is measured on the processor: smurf_evaluation_device. */
 } smurf_eval_config;
 
 SMURF_API void smurf_eval_config_init_sized(smurf_eval_config *config, size_t size);
@@ -686,8 +732,8 @@ typedef enum smurf_row {
 /* NULL if the row was not measured. low and high, unless NULL, receive the ends of 90% bootstrap intervals. */
 SMURF_API const smurf_metrics *smurf_evaluation_row(const smurf_evaluation *evaluation, smurf_row row,
                                                     const smurf_metrics **low, const smurf_metrics **high);
-/* Coverage of the intervals that users see: on ticks of the clock and closed, so that ties are inside. Shares of 1; NaN:
-   not measured. */
+/* Coverage of the intervals that users see: on ticks of the clock and closed, so that ties are inside. Shares of 1;
+   NaN: not measured. */
 enum { SMURF_CENTRAL = 9 };
 typedef struct smurf_coverage {
     double tick;                       /* of the clock; 0: none */
@@ -729,6 +775,9 @@ typedef struct smurf_advantage {
 SMURF_API int smurf_evaluation_advantage(const smurf_evaluation *evaluation, smurf_advantage *out);
 /* Mean gap of train in the data's unit; NaN without train. */
 SMURF_API double smurf_evaluation_mean_gap(const smurf_evaluation *evaluation);
+/* Where the laws of a model were measured, "cpu" or "cuda"; *remark, unless it is NULL: why not where they were asked
+   to, NULL if they were. Differences between the two are rounding. */
+SMURF_API const char *smurf_evaluation_device(const smurf_evaluation *evaluation, const char **remark);
 /* Writes a page with figures and the table. figures: a directory that also receives each figure as SVG and PNG; NULL:
    none. PNG needs libcairo2, which is loaded on demand. */
 SMURF_API smurf_status smurf_evaluation_report(const smurf_evaluation *evaluation, const char *path,
@@ -951,7 +1000,9 @@ typedef struct smurf_futures_config {
 
 SMURF_API void smurf_futures_config_init_sized(smurf_futures_config *config, size_t size);
 #define smurf_futures_config_init(config) smurf_futures_config_init_sized((config), sizeof *(config))
-/* The forecast is not changed. Silence applies to the first gap. Levels that adapt stay as they are after the history.
+/* The forecast is not changed. Silence applies to the first gap. Further columns of an event that is drawn are those of
+   a past event of its type, one of the last 256, or of any type if there is none. Levels that adapt stay as they are
+   after the history.
  */
 SMURF_API smurf_status smurf_forecast_futures(smurf_forecast *forecast, const smurf_futures_config *config,
                                               smurf_futures **out, smurf_error *err);
@@ -966,9 +1017,9 @@ SMURF_API size_t smurf_futures_path(const smurf_futures *futures, size_t path, c
 
 /* How surprising an event is. Fixed. */
 typedef struct smurf_surprise {
-    double gap;        /* since the last event */
-    double pit;        /* the level of the gap in its law, drawn at random within a tick of the clock: uniform between 0 and
-                          1 if the law is true */
+    double gap; /* since the last event */
+    double pit; /* the level of the gap in its law, drawn at random within a tick of the clock: uniform between 0 and
+                   1 if the law is true */
     double type_level; /* the probability, at that time, of all types that are no more probable: if the law is true, at
                           most x with probability at most x; 1 if the model does not know the type */
     double type_share; /* the probability of the type at that time; NaN if the model does not know it */
@@ -1022,7 +1073,8 @@ SMURF_API void smurf_alarms_config_init_sized(smurf_alarms_config *config, size_
 #define smurf_alarms_config_init(config) smurf_alarms_config_init_sized((config), sizeof *(config))
 
 /* When alarms are raised about a stream: often enough to make up the number per day, whether or not the model's law is
-   right. While warming up, and for the first 100 gaps, there are none. No kind is raised more often than after every 20th gap. */
+   right. While warming up, and for the first 100 gaps, there are none. No kind is raised more often than after every
+   20th gap. */
 typedef struct smurf_alarms smurf_alarms;
 SMURF_API smurf_status smurf_alarms_new(smurf_alarms **out, const smurf_alarms_config *config, smurf_error *err);
 SMURF_API void smurf_alarms_free(smurf_alarms *alarms);

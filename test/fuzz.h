@@ -56,20 +56,32 @@ static inline void fuzz_check(smurf_status status, smurf_data *data, const smurf
         const char *name = smurf_data_type_name(data, k);
         FUZZ_MUST(!name == !smurf_data_type_name(data, 0));
     }
+    for (size_t c = 0; c < smurf_data_columns(data); c++) {
+        size_t words = 0;
+        FUZZ_MUST(smurf_data_column_name(data, c));
+        while (smurf_data_column_word(data, c, words)) words++;
+        for (size_t i = 0; i < smurf_data_sequences(data); i++) {
+            const smurf_sequence *s = smurf_data_sequence(data, i);
+            FUZZ_MUST(s->columns == smurf_data_columns(data));
+            for (size_t k = 0; k < s->length && words; k++) FUZZ_MUST(!(s->further[k * s->columns + c] > (float)words));
+        }
+    }
     smurf_data_free(data);
 }
 
-/* Reads bytes in one format, as they are and once more with events sorted and all types as words. */
+/* Reads bytes in one format, as they are, once more with events sorted and all types as words, and with all further
+   columns. */
 static inline void fuzz_read(const uint8_t *bytes, size_t size, const char *format)
 {
     smurf_read_config config;
     smurf_read_config_init(&config);
     config.format = format;
-    for (int lenient = 0; lenient < 2; lenient++) {
+    for (int way = 0; way < 3; way++) {
         smurf_error err = {0};
         smurf_data *data = NULL;
-        config.sort = config.types_are_words = lenient;
-        config.missing = lenient ? "keep" : NULL;
+        config.sort = config.types_are_words = way > 0;
+        config.missing = way ? "keep" : NULL;
+        config.features = way == 2 ? "auto" : NULL;
         smurf_status status = smurf_data_read_memory(&data, bytes, size, "fuzz", &config, &err);
         fuzz_check(status, data, &err);
     }

@@ -25,7 +25,10 @@
 #include <string.h>
 
 static int cases, failures;
-static const double tolerance = 1e-8, metrics_tolerance = 1e-12;
+#ifndef SMURF_GOLDEN_TOLERANCE /* test/gpu/golden.c */
+#define SMURF_GOLDEN_TOLERANCE 1e-8
+#endif
+static const double tolerance = SMURF_GOLDEN_TOLERANCE, metrics_tolerance = 1e-12;
 
 static void result(int ok, const char *file, const char *what, double error)
 {
@@ -203,7 +206,7 @@ static void load_sequences(struct golden *g)
         free(time);
         free(type);
     }
-    g->batch = (struct batch){{{count, g->offset, NULL}, n, g->type, g->time, NULL}, g->target, t};
+    g->batch = (struct batch){{{count, g->offset, NULL}, n, g->type, g->time, NULL, NULL, NULL}, g->target, t};
 }
 
 static void load(struct golden *g, const char *file)
@@ -232,7 +235,9 @@ static struct encoder_shape shape_of(const struct golden *g)
                                   false,
                                   false,
                                   {0},
-                                  false};
+                                  false,
+                                  {0},
+                                  {0}};
 }
 
 static bool build(struct golden *g)

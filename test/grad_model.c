@@ -116,8 +116,20 @@ struct options {
     bool gap_feature, type_at_truth, ending;
     double dropout;
     bool counts;
-    size_t types; /* 0: few; many need more events too */
+    bool further;
+    size_t types;           /* 0: few; many need more events too */
+    smurf_scale_kind clock; /* the axis of a law with a clock; none: no clock */
 };
+
+/* The cut falls among the gaps of the case, which are about 1 on their axis. */
+static struct clock clock_on(smurf_scale_kind kind)
+{
+    return (struct clock){.on = kind != SMURF_SCALE_NONE,
+                          .shape = {true, true},
+                          .cut = 1.5 * 86400,
+                          .unit = 9000,
+                          .scale = {.kind = kind, .mean = 60000, .mu = -0.5, .sd = 0.7}};
+}
 
 static void subject_init(struct subject *s, const char *objective, enum parametrisation param, const struct options *o)
 {
@@ -132,7 +144,9 @@ static void subject_init(struct subject *s, const char *objective, enum parametr
                                   .gap_feature = o->gap_feature,
                                   .ending = o->ending,
                                   .counts = o->counts,
+                                  .clock = clock_on(o->clock),
                                   .count_rate = MODEL_CASE_RATES};
+    if (o->further) shape.further = (struct further_layout)MODEL_CASE_FURTHER;
     *s = (struct subject){.objective = objective_named(objective),
                           .run = {.threads = 1, .seed = 5, .step = 9, .dropout = o->dropout}};
     assert_non_null(s->objective);
@@ -141,6 +155,7 @@ static void subject_init(struct subject *s, const char *objective, enum parametr
     s->c.config.type_at_truth = o->type_at_truth;
     s->c.config.likelihood = s->c.config.objective;
     s->c.config.likelihood.class = &OP(objective_mle);
+    if (o->clock) s->c.config.objective.clock = s->c.config.likelihood.clock = &s->c.model.shape.clock;
     s->c.config.high = 6;
     size_t n = s->c.model.params.total;
     s->memory = model_case_workspace(smurf_loss_memory(&s->c.model, &s->c.config, s->c.n, 1), sizeof *s->memory);
@@ -174,7 +189,8 @@ static void for_options(void (*check)(const struct options *))
                             .gap_feature = k & 2,
                             .type_at_truth = k & 4,
                             .dropout = k & 8 ? 0.2 : 0,
-                            .counts = (k & 1) == (k >> 2 & 1)};
+                            .counts = (k & 1) == (k >> 2 & 1),
+                            .further = (k & 1) == (k >> 3 & 1)};
         check(&o);
     }
 }
@@ -227,6 +243,22 @@ static void check_mle(const struct options *o)
     struct subject s;
     subject_init(&s, "mle", PARAM_INTENSITY, o);
     s.c.config.objective.low = -0.1;
+    check_subject(&s);
+    subject_release(&s);
+}
+
+/* The clock as input and in the law, with gaps on both sides of its cut. */
+static void check_clock(const struct options *given)
+{
+    struct options o = *given;
+    o.clock = o.gap_feature ? SMURF_SCALE_LOG : SMURF_SCALE_MEAN;
+    o.ending = o.type_at_truth;
+    check_mle(&o);
+    struct subject s;
+    subject_init(&s, "wsm", PARAM_INTENSITY, &o);
+    s.c.config.objective.log_axis = o.gap_feature;
+    s.c.config.high = 0.1;   /* as in check_ending */
+    s.c.config.alpha = 0.01; /* psi of a clock is large: the types must not drown in its rounding */
     check_subject(&s);
     subject_release(&s);
 }
@@ -403,6 +435,7 @@ TEST(dsm_multiplicative)
 TEST(sm)
 TEST(wsm)
 TEST(mle)
+TEST(clock)
 TEST(stop)
 TEST(ending)
 TEST(ending_alone)
@@ -416,6 +449,7 @@ int main(void)
         cmocka_unit_test(test_sm),
         cmocka_unit_test(test_wsm),
         cmocka_unit_test(test_mle),
+        cmocka_unit_test(test_clock),
         cmocka_unit_test(test_stop),
         cmocka_unit_test(test_many_types),
         cmocka_unit_test(test_counts_of_some_types),

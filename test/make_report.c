@@ -19,6 +19,7 @@ static struct report_case *make_bad(void)
     free(model->log_density);
     smurf_metrics types = model->metrics;
     case_add_row(e, ROW_MODEL, "smurf", 0.6, -0.65, 1, 0.6);
+    case_compare(e);
     double right = 0, n = (double)e->n;
     for (size_t i = 0; i < e->n; i++) {
         if (i % 5 == 0) model->top[i] = (e->type[i] + 1) % e->types;

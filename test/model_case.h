@@ -20,6 +20,12 @@
         10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01                                                                   \
     }
 
+/* Two further columns: a number, and a word that is one of four. */
+#define MODEL_CASE_FURTHER                                                                                             \
+    {                                                                                                                  \
+        .columns = 2, .rows = 6, .first = {0, 2}, .is_word = { false, true }                                           \
+    }
+
 struct model_case {
     struct model model;
     struct loss_config config;
@@ -31,6 +37,8 @@ struct model_case {
     const uint64_t *id;    /* of the sequences, for dropout; NULL: rows count in the case */
     uint32_t *type;        /* (n) */
     double *time, *gap;    /* (n); gap as in encoder.h */
+    double *further;       /* (n x columns) */
+    double *base;          /* (sequences), for models with a clock */
     struct target *target; /* (targets): each sequence's gaps, and its censored last one */
 };
 
@@ -57,18 +65,26 @@ static inline void model_case_events(struct model_case *c, size_t sequences, siz
     c->time = model_case_room(n, sizeof *c->time);
     c->gap = model_case_room(n, sizeof *c->gap);
     c->target = model_case_room(n, sizeof *c->target);
+    c->further = model_case_room(n * c->model.shape.further.columns, sizeof *c->further);
+    c->base = model_case_room(sequences, sizeof *c->base);
 }
 
 /* One sequence of `length` events in rows from `at`; every other one has a known end of observation. */
 static inline void model_case_sequence(struct model_case *c, size_t s, size_t at, size_t length, struct random *random)
 {
     double time = 0.5, end;
+    c->base[s] = 1.7e9 + 1e5 * (double)s;
     for (size_t i = at; i < at + length; i++) {
         double gap = 0.1 + smurf_random_exponential(random);
         time += gap;
         c->time[i] = time;
         c->gap[i] = i == at ? NAN : log(gap);
         c->type[i] = (uint32_t)smurf_random_below(random, c->model.shape.types);
+    }
+    for (size_t i = at * c->model.shape.further.columns; i < (at + length) * c->model.shape.further.columns; i += 2) {
+        bool missing = smurf_random_below(random, 3) == 0;
+        c->further[i] = missing ? NAN : smurf_random_normal(random);
+        c->further[i + 1] = (double)smurf_random_below(random, 4);
     }
     end = time + 0.3;
     for (size_t i = at; i < at + length; i++) {
@@ -132,23 +148,30 @@ static inline void model_case_select(struct model_case *c, const struct model_ca
         memcpy(c->type + at, from->type + first, length * sizeof *c->type);
         memcpy(c->time + at, from->time + first, length * sizeof *c->time);
         memcpy(c->gap + at, from->gap + first, length * sizeof *c->gap);
+        size_t columns = c->model.shape.further.columns;
+        memcpy(c->further + at * columns, from->further + first * columns, length * columns * sizeof *c->further);
         memcpy(c->target + at, from->target + first, length * sizeof *c->target);
         for (size_t i = at; i < at + length; i++) c->target[i].row = i;
         c->offset[s + 1] = at + length;
+        c->base[s] = from->base[sequence[s]];
     }
 }
 
 static inline void model_case_release(struct model_case *c)
 {
     free(c->slab), free(c->offset), free(c->type), free(c->time), free(c->gap), free(c->target);
+    free(c->further), free(c->base);
 }
 
 static inline struct batch model_case_batch(const struct model_case *c)
 {
-    return (struct batch){
+    struct batch batch = {
         .input = {.rows = {c->sequences, c->offset, c->id}, .n = c->n, .type = c->type, .time = c->time, .gap = c->gap},
         .target = c->target,
         .targets = c->targets};
+    batch.input.base = c->base;
+    if (c->model.shape.further.columns) batch.input.further = c->further;
+    return batch;
 }
 
 /* The run with the dropout of the case. */

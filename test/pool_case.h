@@ -27,6 +27,21 @@ static inline void set_pool(smurf_model *model, const smurf_data *train, enum po
     model->notes.pool = pool;
 }
 
+/* The same for types alone, the first of these laws in the share 0.3; the weights follow what comes. */
+static inline void set_follow(smurf_model *model, const smurf_data *train, enum pool_types types, double rate)
+{
+    struct pool *pool = calloc(1, sizeof *pool);
+    assert_non_null(pool);
+    smurf_pool_free(model->notes.pool);
+    model->notes.pool = pool;
+    assert_int_equal(smurf_pool_laws(pool, train, model->types, NULL), SMURF_OK);
+    pool->law = POOL_NO_LAW;
+    pool->types = types;
+    pool->type_weight = types ? 0.3 : 0;
+    pool->type_follow = rate;
+    smurf_pool_trim(pool);
+}
+
 /* A log with dates, two weeks long, of `sequences` sequences with three types: gaps are short by day and long by night.
  */
 static inline smurf_data *dated_log(size_t sequences, size_t events, uint64_t seed)

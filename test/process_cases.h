@@ -45,6 +45,8 @@ static const struct process_case process_cases[] = {
     {"repeating", 3, {{"rate", VALUES(2)}, {"weights", VALUES(5, 0, 1)}}, 2},
     {"repeating", 20, {{"repeat", VALUES(0.9)}, {"last", VALUES(2)}, {"rate", VALUES(0.3)}}, 3},
     {"ending", 2, {{"mean", VALUES(0.5)}, {"never", VALUES(0)}, {"weights", VALUES(1, 3)}}, 3},
+    {"daily", 1, {{"rate", VALUES(0.02)}, {"day", VALUES(1)}, {"week", VALUES(1)}}, 3},
+    {"daily", 2, {{"rate", VALUES(0.5)}, {"week", VALUES(0.7)}, {"weights", VALUES(1, 3)}}, 3},
     {"hawkes",
      20,
      {{"base", VALUES(TWENTY(0.1, 0.05, 0, 0.2))},

@@ -51,7 +51,7 @@ static struct laws laws_of(const smurf_model *m, const smurf_sequence *s)
         gap[i] = i ? (float)smurf_scale_forward(&m->view.feature, s->time[i] - s->time[i - 1]) : NAN;
     }
     const struct smurf_offsets *at = smurf_offsets(&m->model);
-    struct encoder_input input = {{1, offset, NULL}, n, type, time, gap};
+    struct encoder_input input = {{1, offset, NULL}, n, type, time, gap, NULL, NULL};
     struct op_run run = {1, 1, 0, 0, NULL};
     float *memory = malloc(smurf_encoder_memory_f32(&m->model.shape, n, 1) * sizeof *memory);
     const float *h = smurf_encoder_forward_f32(&run, &m->model.shape, &at->encoder, m->slab, &input, memory);

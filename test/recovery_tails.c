@@ -16,10 +16,10 @@
 
 static const double second = 1, month = 2.6e6;
 
-static smurf_data *sittings(double share, size_t sequences, uint64_t seed)
+static smurf_data *sittings_apart(double apart, double share, size_t sequences, uint64_t seed)
 {
     const smurf_parameter given[] = {
-        {"short", (const double[]){20 * second}, 1}, {"long", (const double[]){2 * month}, 1}, {"share", &share, 1}};
+        {"short", (const double[]){20 * second}, 1}, {"long", &apart, 1}, {"share", &share, 1}};
     smurf_error err;
     smurf_process *process;
     smurf_data *data = NULL;
@@ -34,6 +34,11 @@ static smurf_data *sittings(double share, size_t sequences, uint64_t seed)
         fail_msg("%s", err.message);
     smurf_process_free(process);
     return data;
+}
+
+static smurf_data *sittings(double share, size_t sequences, uint64_t seed)
+{
+    return sittings_apart(2 * month, share, sequences, seed);
 }
 
 static smurf_model *train_on(const smurf_data *train, const smurf_data *dev, const char *epochs, const char *tail)
@@ -106,8 +111,10 @@ static void forecasts_claim_no_more_than_is_known(void **state)
     } cases[] = {{0.05, "2", true}, {0.05, "20", false}, {0.005, "2", false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const double share = cases[i].share;
-        smurf_data *train = sittings(share, 100, 1), *dev = sittings(share, 100, 2), *test = sittings(share, 30, 3);
-        double mean, longest = longest_gap(train, &mean);
+        smurf_data *train = sittings(share, 100, 1), *dev = sittings(share, 100, 2), *test = sittings(share, 30, 3),
+                   *much = sittings(share, 3000, 4);
+        double mean, coming, longest = longest_gap(train, &mean);
+        longest_gap(much, &coming);
         smurf_model *model = train_on(train, dev, cases[i].epochs, "on"),
                     *free_one = train_on(train, dev, cases[i].epochs, "off");
         struct claims with = claims_of(model, test), without = claims_of(free_one, test);
@@ -115,16 +122,35 @@ static void forecasts_claim_no_more_than_is_known(void **state)
             "# share %g, %s epochs: mean gap %.3g, longest %.3g; largest mean %.3g (%.3g without the bound), 99%% "
             "quantile %.3g (%.3g)\n",
             share, cases[i].epochs, mean, longest, with.mean, without.mean, with.q99, without.q99);
-        assert_true(with.mean <= 10 * mean);
+        assert_true(with.mean <= 10 * mean && with.mean <= 10 * coming);
         assert_true(with.q99 <= longest);
         if (cases[i].hinges) assert_true(without.mean > 10 * mean && without.q99 > longest);
         smurf_model_free(model), smurf_model_free(free_one);
-        smurf_data_free(train), smurf_data_free(dev), smurf_data_free(test);
+        smurf_data_free(train), smurf_data_free(dev), smurf_data_free(test), smurf_data_free(much);
     }
+}
+
+/* Where dev has longer gaps, a law that has mass there keeps as much of it as they support, and no more. */
+static void longer_gaps_of_dev_count(void **state)
+{
+    (void)state;
+    smurf_data *train = sittings(0.05, 100, 1), *dev = sittings_apart(12 * month, 0.05, 100, 2),
+               *test = sittings_apart(12 * month, 0.05, 30, 3);
+    double mean, longest = longest_gap(train, &mean), longest_dev = longest_gap(dev, &mean), coming;
+    longest_gap(test, &coming);
+    smurf_model *model = train_on(train, dev, "2", "on");
+    struct claims claims = claims_of(model, test);
+    print_message("# longest gap %.3g, of dev %.3g; mean of test %.3g; largest mean %.3g, 99%% quantile %.3g\n",
+                  longest, longest_dev, coming, claims.mean, claims.q99);
+    assert_true(claims.q99 > longest && claims.q99 <= longest_dev);
+    assert_true(claims.mean <= 10 * coming);
+    smurf_model_free(model);
+    smurf_data_free(train), smurf_data_free(dev), smurf_data_free(test);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(forecasts_claim_no_more_than_is_known)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(forecasts_claim_no_more_than_is_known),
+                                       cmocka_unit_test(longer_gaps_of_dev_count)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

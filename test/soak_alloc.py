@@ -62,6 +62,10 @@ COMMANDS = {
     "predict-adaptive": ["predict", "adaptive", "log.csv", "--threads", "1"],
     "predict": ["predict", "smurf", "data", "--within", "1", "--top", "2", "--threads", "1"],
     "predict-unknown": ["predict", "smurf", "unknown.csv", "--threads", "1"],
+    "info-features": ["info", "further.csv", "--features", "auto"],
+    "convert-features": ["convert", "further.csv", "made.csv", "--features", "amount,shop", "--window", "5"],
+    "train-features": ["train", "further.csv", "-o", "made", "--features", "amount,shop", "--epochs", "1", "--window", "5", *TINY],
+    "predict-features": ["predict", "further", "further.csv", "--next", "a", "--paths", "2", "--threads", "1"],
     "predict-nhp": ["predict", "nhp", "data", "--threads", "1"],
     "watch": ["watch", "smurf", "data", "--day", "5", "--state", "made.state", "--threads", "1"],
     "overdue": ["overdue", "smurf", "data", "--now", "50", "--threads", "1"],
@@ -114,6 +118,9 @@ def prepare_data(folder):
                         for i in range(30)))
     with open(os.path.join(folder, "unknown.csv"), "w") as f:
         f.write("time,type\n1,a\n2,new\n3,b\n4,newer\n")
+    with open(os.path.join(folder, "further.csv"), "w") as f:
+        f.write("user,time,type,amount,shop\n" + "".join("u%d,%d,%s,%s,%s\n" % (i % 2, i * 7 % 29, "ab"[i % 3 % 2], i % 5 or "", "xyz"[i % 3])
+                                                        for i in range(40)))
     with open(os.path.join(folder, "log.csv"), "w") as f:
         f.write(models.table(1, events=40, seed=1))
 
@@ -126,6 +133,7 @@ def prepare(folder):
     smurf(folder, "train", "data", "-o", "smurf", "--epochs", "1", *TINY)
     smurf(folder, "train", "data", "-o", "score", "--epochs", "1", "--objective", "wsm", "--head", "score", *TINY)
     smurf(folder, *["log" if word == "made" else word for word in COMMANDS["train-log"]])
+    smurf(folder, *["further" if word == "made" else word for word in COMMANDS["train-features"]])
     smurf(folder, "train", "log.csv", "-o", "adaptive", "--epochs", "1", "--adaptive", "0.1", *TINY)
     smurf(folder, *COMMANDS["compare-again"])
     shutil.copy(os.path.join(folder, "smurf"), os.path.join(folder, "stopped"))

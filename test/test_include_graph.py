@@ -11,14 +11,15 @@ ROOT = os.environ.get("SMURF_ROOT", os.path.dirname(os.path.dirname(os.path.absp
 
 NEEDS = {
     "base": [],
+    "cuda": ["law"],
     "law": ["base"],
     "data": ["base"],
-    "op": ["base"],
+    "op": ["base", "cuda"],
     "naive": ["data"],
     "simulate": ["law", "data"],
     "model": ["law", "naive", "op"],
     "eval": ["law", "naive"],
-    "forecast": ["model", "eval", "simulate"],
+    "forecast": ["model", "eval", "simulate", "cuda"],
     "train": ["forecast"],
     "report": ["eval"],
     "watch": ["base"],
@@ -86,7 +87,7 @@ class IncludeGraph(unittest.TestCase):
             if not quoted:
                 return name != "config.h" and not os.path.exists(os.path.join(ROOT, "src", name))
             joins = os.path.basename(path) == "group_mpi.c" and name == "base/ranks.h"  # the engine of smurf-mpi
-            return name in (*PUBLIC, "code.h") or os.path.exists(os.path.join(ROOT, "cli", name)) or joins
+            return name in (*PUBLIC, "code.h", "page_files.h") or os.path.exists(os.path.join(ROOT, "cli", name)) or joins
         self.check("cli", is_allowed)
 
     def test_one_file_knows_mpi(self):

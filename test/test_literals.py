@@ -18,6 +18,7 @@ TABLES = {
 # Other places: where a default or a published setting is chosen, and where a command names the form of its answers, which are no event data.
 ALLOWED = {
     "src/model/config.c": ["mle"],  # the default objective
+    "src/train/device.c": ["dsm", "sm", "wsm", "mle"],  # those that a GPU knows
     "src/model/preset.c": ["dsm"],  # of the published settings
     "cli/compare.c": ["langevin", "csv"],  # the paper's protocol; --format
     "cli/eval.c": ["csv"],  # --csv
@@ -26,6 +27,7 @@ ALLOWED = {
     "cli/sample.c": ["csv", "jsonl"],  # --format
     "cli/score.c": ["csv", "jsonl"],  # --format
     "cli/show_forecast.c": ["csv", "jsonl"],  # --format
+    "cli/simulate.c": ["csv"],  # keeps further columns
     "cli/watch.c": ["csv", "jsonl"],  # --format
 }
 

@@ -4,7 +4,7 @@ import pickle
 import unittest
 import warnings
 
-from python_case import TICKETS, Case
+from python_case import TICKETS, Case, command
 
 try:
     import numpy as np
@@ -38,6 +38,14 @@ class Errors(Case):
         with self.assertRaises(KeyError):
             self.model.evaluate(self.test)["nothing"]
         self.assertTrue(issubclass(smurf.InputError, smurf.SmurfError) and issubclass(smurf.InputError, ValueError))
+
+    def test_further_columns_are_missing(self):
+        """A model that was trained with --features refuses logs that do not have its columns."""
+        log, model = self.at / "further.csv", self.at / "further.safetensors"
+        command("simulate", "covariate", "-n", "20", "--events", "8", "-o", log, "-q")
+        command("train", log, "--split", "8:1:1", "--features", "x,word", "--epochs", "1", "-o", model, "-q")
+        with self.assertRaisesRegex(smurf.InputError, "it has no further column 'x', which the train data has"):
+            smurf.load(model).forecast(smurf.read(log, type="type"))
 
     def test_wrong_types_and_shapes(self):
         """Every one says what is wrong and what to do; none ends in a traceback of the package's own making."""

@@ -2,7 +2,7 @@
  * unit_adapted_model.c - a model whose levels adapt: its step chosen on drifting data, and the same levels in
  * evaluations, scores, forecasts that read or append, saved states and futures.
  */
-#include "forecast_case.h"
+#include "pool_case.h"
 
 #include "base/random.h"
 #include "eval/evaluation.h"
@@ -279,6 +279,116 @@ static void scores_are_those_of_forecasts(void **state)
     smurf_data_free(data);
 }
 
+/* ---- Types ---------------------------------------------------------------------------------------------- */
+
+/* Types that come in a cycle, which the pairs of train know at once. */
+static smurf_model *following_model(const char *settings, const smurf_data *data, enum pool_types types)
+{
+    smurf_model *model = trained(settings, data);
+    set_follow(model, data, types, 0.01);
+    return model;
+}
+
+static double next_share(smurf_forecast *f, uint32_t type)
+{
+    double share[3];
+    smurf_error err;
+    if (smurf_forecast_types_at(f, 1, share, &err)) fail_msg("%s", err.message);
+    assert_true(fabs(share[0] + share[1] + share[2] - 1) < 1e-9);
+    return share[type];
+}
+
+static void types_follow_what_came(void **state)
+{
+    (void)state;
+    smurf_data *data = drifting_log(EVENTS, 4);
+    const smurf_sequence *s = smurf_data_sequence(data, 0);
+    smurf_error err;
+    for (int kind = 0; kind < 3; kind++)
+        for (enum pool_types types = POOL_NO_TYPES; types < POOL_TYPES; types++) {
+            smurf_model *model = following_model(model_kinds[kind], data, types);
+            smurf_forecast *read = forecast_of(model, 0, s, EVENTS), *grown = forecast_of(model, 0, s, 1),
+                           *both = forecast_of(model, 0, s, EVENTS / 2), *restored;
+            append_all(grown, s, 1, EVENTS);
+            append_all(both, s, EVENTS / 2, EVENTS);
+            for (int e = 0; e < BLEND_LAWS; e++) {
+                assert_float_equal(read->blend.weight[e], grown->blend.weight[e], 1e-6);
+                assert_float_equal(read->blend.weight[e], both->blend.weight[e], 1e-6);
+            }
+            assert_true(fabs(read->blend.weight[POOL_MARKOV] - 1.0 / 3) > 0.02);
+            assert_true(next_share(read, EVENTS % 3) > 0.9);
+            assert_true(read->adaptive.gamma == 0);
+            void *bytes, *again;
+            size_t size, size_again;
+            if (smurf_forecast_save(grown, &bytes, &size, &err)) fail_msg("%s", err.message);
+            if (smurf_forecast_restore(&restored, model, bytes, size, &err)) fail_msg("%s", err.message);
+            assert_memory_equal(restored->blend.weight, grown->blend.weight,
+                                sizeof grown->blend.weight); /* not its padding */
+            assert_true(next_share(restored, 0) == next_share(grown, 0));
+            assert_int_equal(smurf_forecast_save(restored, &again, &size_again, NULL), SMURF_OK);
+            assert_true(size == size_again && memcmp(bytes, again, size) == 0);
+            model->notes.pool->type_follow = 0.02; /* another model */
+            smurf_forecast_free(restored);
+            assert_int_equal(smurf_forecast_restore(&restored, model, bytes, size, &err), SMURF_ERROR_ARGUMENT);
+            smurf_free(bytes), smurf_free(again);
+            smurf_forecast_clear(read, s->origin);
+            assert_true(read->blend.weight[0] == 1.0 / 3 && read->blend.rate == 0.01);
+            smurf_forecast_free(read), smurf_forecast_free(grown), smurf_forecast_free(both);
+            smurf_model_free(model);
+        }
+    smurf_data_free(data);
+}
+
+/* Raw types are the model's own, whatever came. */
+static void raw_types_do_not_follow(void **state)
+{
+    (void)state;
+    smurf_data *data = drifting_log(EVENTS, 4);
+    const smurf_sequence *s = smurf_data_sequence(data, 0);
+    smurf_model *model = trained("objective=mle", data);
+    smurf_forecast *plain = forecast_of(model, 0, s, EVENTS);
+    double alone = next_share(plain, 1);
+    smurf_forecast_free(plain);
+    set_follow(model, data, POOL_RECENCY, 0.01);
+    smurf_forecast *f = forecast_of(model, 0, s, EVENTS);
+    assert_true(fabs(next_share(f, 1) - alone) > 0.1);
+    smurf_forecast_recalibrate(f, 0);
+    assert_true(next_share(f, 1) == alone);
+    smurf_forecast_free(f);
+    smurf_model_free(model);
+    smurf_data_free(data);
+}
+
+/* The same types in an evaluation, on any number of threads, as in forecasts; the fixed pool is less often right. */
+static void evaluations_follow_types(void **state)
+{
+    (void)state;
+    smurf_data *data = drifting_log(3 * EVENTS, 4), *train = drifting_log(EVENTS, 0);
+    const smurf_sequence *s = smurf_data_sequence(data, 0);
+    static const char *const kinds[] = {"objective=mle context=8 epochs=1", "objective=mle epochs=1"};
+    for (int kind = 0; kind < 2; kind++) {
+        smurf_model *model = following_model(kinds[kind], train, POOL_NO_TYPES);
+        smurf_evaluation *one = evaluation_of(model, data, 1, 1), *three = evaluation_of(model, data, 3, 1),
+                         *raw = evaluation_of(model, data, 1, 0);
+        const struct row_values *row = &one->values.row[ROW_MODEL];
+        size_t n = one->values.n;
+        assert_memory_equal(row->top_at, three->values.row[ROW_MODEL].top_at, n * sizeof *row->top_at);
+        assert_memory_equal(row->true_share, three->values.row[ROW_MODEL].true_share, n * sizeof *row->true_share);
+        assert_true(row->metrics.acc > 99 && raw->values.row[ROW_MODEL].metrics.acc < 90);
+        assert_null(one->values.row[ROW_FIXED].name);
+        for (size_t i = 1; i < n; i += 300) {
+            smurf_forecast *f = forecast_of(model, 0, s, i + 1);
+            double share[3];
+            assert_int_equal(smurf_forecast_types(f, share, NULL), SMURF_OK);
+            assert_true(fabs(share[s->type[i + 1]] - (double)row->true_share[i]) < 0.01);
+            smurf_forecast_free(f);
+        }
+        smurf_evaluation_free(one), smurf_evaluation_free(three), smurf_evaluation_free(raw);
+        smurf_model_free(model);
+    }
+    smurf_data_free(data), smurf_data_free(train);
+}
+
 /* ---- The choice --------------------------------------------------------------------------------------------- */
 
 static smurf_calibration calibrated(const char *settings, const smurf_data *train, const smurf_data *data, int threads)
@@ -304,6 +414,10 @@ static void the_step_is_chosen(void **state)
     assert_true(fixed.adaptive == 0.03 && fixed.pinball_before == 0 && fixed.pinball_after == 0);
     smurf_calibration off = calibrated("objective=mle", train, drifting, 1);
     assert_true(off.adaptive == 0 && off.pinball_before == 0);
+    /* levels that follow are judged as they were shown */
+    assert_true(off.misses && off.cs_adapted == 0 && off.cs_after > 4);
+    assert_true(!auto1.misses && auto1.cs_after > 4 && auto1.cs_adapted > 0 && auto1.cs_adapted < 1.5);
+    assert_true(auto1.cs_adapted == auto3.cs_adapted && fixed.cs_adapted > 0 && fixed.cs_adapted < auto1.cs_adapted);
     smurf_data_free(drifting);
     /* many sequences */
     smurf_data *many = simulate("hawkes", 3, 12, 60, 4);
@@ -343,11 +457,15 @@ static void files_keep_the_step(void **state)
     for (int i = 0; i < 2; i++) {
         model->notes.calibration.pinball_before = i ? 0.7 : 0;
         model->notes.calibration.pinball_after = i ? 0.6 : 0;
+        model->notes.calibration.gaps = model->notes.calibration.sequences = i ? 1000 : 0;
+        model->notes.calibration.cs_before = 9;
+        model->notes.calibration.cs_adapted = i ? 0.8 : 0;
         if (smurf_model_save_memory(model, &bytes, &size, &err)) fail_msg("%s", err.message);
         if (smurf_model_load_memory(&loaded, bytes, size, NULL, &err)) fail_msg("%s", err.message);
         const smurf_calibration *c = smurf_model_calibration(loaded);
         assert_true(c->adaptive == 0.005 && c->pinball_before == (i ? 0.7 : 0) && c->pinball_after == (i ? 0.6 : 0));
         assert_true(loaded->config.adaptive == SMURF_AUTO);
+        assert_true(c->cs_adapted == (i ? 0.8 : 0) && !c->misses);
         smurf_model_free(loaded);
         smurf_free(bytes);
     }
@@ -365,6 +483,9 @@ int main(void)
         cmocka_unit_test(futures_begin_adapted),
         cmocka_unit_test(rows_with_and_without),
         cmocka_unit_test(scores_are_those_of_forecasts),
+        cmocka_unit_test(types_follow_what_came),
+        cmocka_unit_test(raw_types_do_not_follow),
+        cmocka_unit_test(evaluations_follow_types),
         cmocka_unit_test(the_step_is_chosen),
         cmocka_unit_test(presets),
         cmocka_unit_test(files_keep_the_step),

@@ -294,18 +294,20 @@ static void one_state_whatever_the_threads(void **state)
     struct predictor predictor = {&two_means, NULL, 0};
     struct adaptation one, more;
     struct progress progress = {0};
+    struct followed start = {.types = {.there = 1}};
+    smurf_adaptive_init(&start.levels, 0.01);
     for (double tick = 0; tick < 1; tick += 0.5) {
-        assert_int_equal(smurf_adaptation_init(&one, &predictor, &data, 0.01, tick, 1, &progress, NULL), SMURF_OK);
-        assert_int_equal(smurf_adaptation_init(&more, &predictor, &data, 0.01, tick, 3, &progress, NULL), SMURF_OK);
+        assert_int_equal(smurf_adaptation_init(&one, &predictor, &data, &start, tick, 1, &progress, NULL), SMURF_OK);
+        assert_int_equal(smurf_adaptation_init(&more, &predictor, &data, &start, tick, 3, &progress, NULL), SMURF_OK);
         for (size_t s = 0; s < 3; s += 2) {
             struct adaptation_cursor forward = {0}, jumping = {0};
             struct adaptive walk;
             smurf_adaptive_init(&walk, 0.01);
             for (size_t i = 1; i < EVENTS; i++) {
                 if (i >= sequence[s].first) {
-                    assert_memory_equal(smurf_adaptation_at(&forward, &one, s, i), &walk, sizeof walk);
+                    assert_memory_equal(&smurf_adaptation_at(&forward, &one, s, i)->levels, &walk, sizeof walk);
                     if (i % 97 == 0) {
-                        assert_memory_equal(smurf_adaptation_at(&jumping, &more, s, i), &walk, sizeof walk);
+                        assert_memory_equal(&smurf_adaptation_at(&jumping, &more, s, i)->levels, &walk, sizeof walk);
                         (void)smurf_adaptation_at(&jumping, &more, s, i % 2 ? EVENTS - 1 : sequence[s].first);
                     }
                 }
@@ -348,7 +350,9 @@ static void can_be_stopped(void **state)
     struct adaptation a;
     smurf_error err;
     /* far more gaps than fit between two calls of the callback */
-    smurf_status status = smurf_adaptation_init(&a, &predictor, &data, 0.01, 0, 1, &progress, &err);
+    struct followed start = {.types = {.there = 1}};
+    smurf_adaptive_init(&start.levels, 0.01);
+    smurf_status status = smurf_adaptation_init(&a, &predictor, &data, &start, 0, 1, &progress, &err);
     smurf_adaptation_release(&a);
     assert_int_equal(status, SMURF_ERROR_CANCELLED);
     assert_string_equal(err.message, "stopped while adapting");

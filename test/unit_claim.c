@@ -86,6 +86,7 @@ static struct report_case *random_case(struct random *random, double flat)
     set_row(e, ROW_RECENT, "recent", 0.5 * exp(between(random, 0, flat)), between(random, -flat, 0));
     double share = between(random, 0.2, 0.8);
     set_types(e, random, fmin(1, share * exp(between(random, -flat, flat))), share);
+    case_compare(e);
     return c;
 }
 

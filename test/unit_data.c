@@ -554,6 +554,29 @@ static void two_sequences_are_cut_in_time(void **state)
     smurf_data_free(data);
 }
 
+/* Three and four likewise; five are dealt. Event i, at time i, is of sequence i mod n. */
+static void few_sequences_are_cut_in_time(void **state)
+{
+    (void)state;
+    for (size_t n = 3; n <= 5; n++) {
+        char text[2000] = "user,time\n", *at = text + strlen(text);
+        for (size_t s = 0; s < n; s++)
+            for (size_t i = n - s; i <= 100; i += n) at += sprintf(at, "%zu,%zu\n", s, i);
+        smurf_data *data = read_text(text);
+        smurf_split split;
+        assert_int_equal(smurf_split_by_share(&split, data, (double[]){8, 1, 1}, 1, NULL), SMURF_OK);
+        assert_int_equal(smurf_data_sequences(split.train), n < 5 ? n : 3);
+        for (size_t s = 0; s < n && n < 5; s++) {
+            const smurf_sequence *q = smurf_data_sequence(split.train, s);
+            assert_true((double)q->origin + q->time[q->length - 1] <= 80 && (double)q->origin + q->end == 81);
+        }
+        if (n < 5) assert_int_equal(smurf_data_events(split.train), 80);
+        if (n < 5) assert_int_equal(smurf_data_gaps(split.dev) + smurf_data_gaps(split.test), 20);
+        smurf_split_release(&split);
+        smurf_data_free(data);
+    }
+}
+
 /* ---- Windows --------------------------------------------------------------------------------- */
 
 /* The scored events of the windows are those of the input, each once and in order, each with its history. */
@@ -708,6 +731,7 @@ int main(void)
         cmocka_unit_test(split_of_nanoseconds),
         cmocka_unit_test(one_sequence_is_cut_in_time),
         cmocka_unit_test(two_sequences_are_cut_in_time),
+        cmocka_unit_test(few_sequences_are_cut_in_time),
         cmocka_unit_test(windows),
         cmocka_unit_test(formats),
         cmocka_unit_test(unknown_format),

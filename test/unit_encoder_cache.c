@@ -19,7 +19,8 @@ enum { LENGTH = 300 };
 static const double tolerance = 2e-5;
 
 #define COUNTS .counts = true, .count_rate = MODEL_CASE_RATES
-/* The first is the paper's for StackOverflow, smaller in types; then odd heads, narrow, wide and many; with counts. */
+/* The first is the paper's for StackOverflow, smaller in types; then odd heads, narrow, wide and many; with counts;
+   with further columns. */
 static const struct encoder_shape shapes[] = {
     {.types = 7, .width = 64, .heads = 4, .head_width = 16, .layers = 4, .inner = 256, .gap_feature = true},
     {.types = 5, .width = 12, .heads = 3, .head_width = 5, .layers = 2, .inner = 40},
@@ -36,6 +37,22 @@ static const struct encoder_shape shapes[] = {
     {.types = 4, .width = 32, .heads = 2, .head_width = 16, .layers = 6, .inner = 64},
     {.types = 4, .width = 16, .heads = 2, .head_width = 8, .layers = 2, .inner = 32, COUNTS},
     {.types = 90, .width = 16, .heads = 2, .head_width = 8, .layers = 2, .inner = 32, .gap_feature = true, COUNTS},
+    {.types = 4,
+     .width = 16,
+     .heads = 2,
+     .head_width = 8,
+     .layers = 2,
+     .inner = 32,
+     COUNTS,
+     .further = MODEL_CASE_FURTHER},
+    {.types = 3,
+     .width = 10,
+     .heads = 2,
+     .head_width = 4,
+     .layers = 1,
+     .inner = 20,
+     .gap_feature = true,
+     .further = MODEL_CASE_FURTHER},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
@@ -43,6 +60,7 @@ enum { SHAPES = sizeof shapes / sizeof *shapes };
 struct setting {
     struct model_case c;
     float *slab, *gap;
+    float *further; /* NULL: no columns */
 };
 
 static void start(struct setting *t, const struct encoder_shape *shape, size_t n)
@@ -53,12 +71,21 @@ static void start(struct setting *t, const struct encoder_shape *shape, size_t n
     t->gap = model_case_room(n, sizeof *t->gap);
     for (size_t i = 0; i < total; i++) t->slab[i] = (float)t->c.slab[i];
     for (size_t i = 0; i < n; i++) t->gap[i] = (float)t->c.gap[i];
+    size_t columns = shape->further.columns;
+    t->further = columns ? model_case_room(n * columns, sizeof *t->further) : NULL;
+    for (size_t i = 0; i < n * columns; i++) t->further[i] = (float)t->c.further[i];
 }
 
 static void stop(struct setting *t)
 {
-    free(t->slab), free(t->gap);
+    free(t->slab), free(t->gap), free(t->further);
     model_case_release(&t->c);
+}
+
+/* Further columns of the events from `from` on; NULL: none. */
+static const float *further_from(const struct setting *t, size_t from)
+{
+    return t->further ? t->further + from * t->c.model.shape.further.columns : NULL;
 }
 
 /* h (n x width) of events from .. from+n-1 as a sequence of their own, by the batched encoder. */
@@ -67,7 +94,8 @@ static float *batched(const struct setting *t, size_t from, size_t n)
     struct encoder_shape shape = t->c.model.shape;
     const size_t offset[] = {0, n};
     const struct op_run run = {1, 0, 0, 0, NULL};
-    const struct encoder_input input = {{1, offset, NULL}, n, t->c.type + from, t->c.time + from, t->gap + from};
+    const struct encoder_input input = {{1, offset, NULL},     n,   t->c.type + from, t->c.time + from, t->gap + from,
+                                        further_from(t, from), NULL};
     float *memory = model_case_workspace(smurf_encoder_memory_f32(&shape, n, 1), sizeof *memory);
     float *h = model_case_room(n * shape.width, sizeof *h);
     const float *out =
@@ -87,6 +115,7 @@ static struct encoder_cache cache_of(const struct setting *t, size_t history)
 static const float *append(struct encoder_cache *cache, const struct setting *t, size_t i)
 {
     const float *h = NULL;
+    smurf_encoder_cache_further(cache, further_from(t, i));
     assert_int_equal(smurf_encoder_cache_append(cache, t->c.type[i], t->c.time[i], t->gap[i], &h, NULL), SMURF_OK);
     return h;
 }
@@ -96,6 +125,7 @@ static const float *fill(struct encoder_cache *cache, const struct setting *t, s
 {
     const float *h = NULL;
     const float *gap = t->c.model.shape.gap_feature ? t->gap + from : NULL;
+    smurf_encoder_cache_further(cache, further_from(t, from));
     assert_int_equal(smurf_encoder_cache_fill(cache, t->c.type + from, t->c.time + from, gap, n, &h, NULL), SMURF_OK);
     return h;
 }

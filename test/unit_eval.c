@@ -90,7 +90,7 @@ static void exponential_types(const void *self, void *workspace, size_t row, con
 }
 
 static const struct predictor_class timed = {
-    "exponential", workspace_new, free, read_nothing, exponential_dist, exponential_types, NULL, NULL, NULL,
+    "exponential", workspace_new, free, read_nothing, exponential_dist, exponential_types, NULL, NULL, NULL, NULL, NULL,
 };
 
 /* Probabilities .6, .3, .1 whatever the time. */
@@ -101,7 +101,7 @@ static void fixed_types(const void *self, void *workspace, size_t row, const dou
 }
 
 static const struct predictor_class fixed = {
-    "fixed types", workspace_new, free, read_nothing, exponential_dist, fixed_types, NULL, NULL, NULL,
+    "fixed types", workspace_new, free, read_nothing, exponential_dist, fixed_types, NULL, NULL, NULL, NULL, NULL,
 };
 
 /* ---- Data ---------------------------------------------------------------------------------------- */

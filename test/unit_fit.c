@@ -192,6 +192,10 @@ static void stopped_and_resumed(void **state)
     c.resume_path = NULL;
     assert_int_equal(smurf_fit(&model, &settings, train, dev, &c, &err), SMURF_ERROR_ARGUMENT);
     assert_non_null(strstr(err.message, "resume_path"));
+    c.resume = 0;
+    c.device = "gpu";
+    assert_int_equal(smurf_fit(&model, &settings, train, dev, &c, &err), SMURF_ERROR_ARGUMENT);
+    assert_non_null(strstr(err.message, "device 'gpu' is not one of: cpu, cuda, auto"));
     smurf_data_free(train);
     smurf_data_free(dev);
 }

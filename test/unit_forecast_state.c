@@ -66,7 +66,8 @@ static smurf_forecast *save_and_restore(const smurf_forecast *f, const smurf_mod
 static void append(smurf_forecast *f, const smurf_sequence *s, size_t i)
 {
     smurf_error err;
-    if (smurf_forecast_append(f, s->time[i], s->type[i], &err)) fail_msg("%s", err.message);
+    const float *further = s->further ? s->further + i * s->columns : NULL;
+    if (smurf_forecast_append_with(f, s->time[i], s->type[i], further, &err)) fail_msg("%s", err.message);
 }
 
 /* A third of the events read at once, the others one by one, so that replaying them in either way would show. */
@@ -103,6 +104,23 @@ static void the_same_to_the_bit(void **state)
     for (int kind = 0; kind <= MODEL_KINDS; kind++) {
         smurf_model *model = trained(kind < MODEL_KINDS ? model_kinds[kind] : "objective=mle clock=raw", data);
         for (size_t h = 0; h < sizeof history / sizeof *history; h++)
+            for (size_t i = 0; i < sizeof cut / sizeof *cut; i++)
+                check_cut(model, history[h], smurf_data_sequence(data, 1), cut[i]);
+        smurf_model_free(model);
+    }
+    smurf_data_free(data);
+}
+
+/* Further columns of the window, and those that futures are drawn from. */
+static void columns_to_the_bit(void **state)
+{
+    (void)state;
+    static const size_t history[] = {0, 5}, cut[] = {0, 1, 2, 17, 33, 44};
+    smurf_data *data = simulate("covariate", TYPES, 4, EVENTS, 4);
+    const char *const kinds[] = {"objective=mle epochs=1", "objective=mle context=8 epochs=1"};
+    for (int kind = 0; kind < 2; kind++) {
+        smurf_model *model = trained(kinds[kind], data);
+        for (size_t h = 0; h < 2; h++)
             for (size_t i = 0; i < sizeof cut / sizeof *cut; i++)
                 check_cut(model, history[h], smurf_data_sequence(data, 1), cut[i]);
         smurf_model_free(model);
@@ -330,12 +348,60 @@ static void damage_is_refused(void **state)
     smurf_data_free(few), smurf_data_free(many);
 }
 
+/* One lends the memory for answers to the other and gets it back; a settled one answers as before, but goes no further.
+ */
+static void many_at_a_time(void **state)
+{
+    (void)state;
+    smurf_data *data = dated_log(4, EVENTS, 4);
+    for (int kind = 0; kind <= MODEL_KINDS; kind++) {
+        smurf_model *model = trained(kind < MODEL_KINDS ? model_kinds[kind] : "objective=mle wall-clock=on", data);
+        const smurf_sequence *s = smurf_data_sequence(data, 1);
+        smurf_futures_config config;
+        smurf_futures *futures;
+        smurf_error err;
+        void *bytes;
+        size_t size;
+        if (kind == 0) set_pool(model, data, POOL_SAME_HOUR, POOL_RECENCY);
+        if (kind == 2) set_follow(model, data, POOL_MARKOV, 0.05);
+        smurf_forecast *f = grown(model, 0, s, 20), *g = grown(model, 0, s, 20), *spare;
+        assert_int_equal(smurf_forecast_new(&spare, model, 0, NULL), SMURF_OK);
+        size = smurf_forecast_size(f);
+        assert_same(f, g);
+        smurf_forecast_lend(f, spare);
+        smurf_forecast_lend(spare, g);
+        assert_same(f, g);
+        smurf_forecast *small;
+        assert_int_equal(smurf_forecast_settle(&small, g, NULL), SMURF_OK);
+        smurf_forecast_free(g);
+        g = small;
+        assert_same(f, g);
+        assert_true(smurf_forecast_size(g) < size);
+        assert_int_equal(smurf_forecast_silence(f, 0.7, NULL), SMURF_OK);
+        assert_int_equal(smurf_forecast_silence(g, 0.7, NULL), SMURF_OK);
+        assert_same(f, g);
+        smurf_futures_config_init(&config);
+        assert_int_equal(smurf_forecast_append(g, s->time[20], s->type[20], &err), SMURF_ERROR_ARGUMENT);
+        assert_non_null(strstr(err.message, "given up its history"));
+        assert_int_equal(smurf_forecast_read(g, s, 20, &err), SMURF_ERROR_ARGUMENT);
+        assert_int_equal(smurf_forecast_futures(g, &config, &futures, &err), SMURF_ERROR_ARGUMENT);
+        assert_int_equal(smurf_forecast_save(g, &bytes, &size, &err), SMURF_ERROR_ARGUMENT);
+        assert_null(bytes);
+        smurf_forecast_clear(g, 0);
+        assert_int_equal(smurf_forecast_append(g, s->time[20], s->type[20], &err), SMURF_ERROR_ARGUMENT);
+        smurf_forecast_free(f), smurf_forecast_free(g), smurf_forecast_free(spare);
+        smurf_model_free(model);
+    }
+    smurf_data_free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_to_the_bit),        cmocka_unit_test(origin_is_kept),
         cmocka_unit_test(calibrated_and_from_a_file), cmocka_unit_test(another_model_is_refused),
         cmocka_unit_test(damage_is_refused),          cmocka_unit_test(pooled_to_the_bit),
+        cmocka_unit_test(columns_to_the_bit),         cmocka_unit_test(many_at_a_time),
         cmocka_unit_test(damaged_pools_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

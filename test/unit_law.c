@@ -144,8 +144,8 @@ static void derived_functions(void **state)
 {
     (void)state;
     enum { N = 1000 };
-    struct law_class sloped = {"ramp", ramp, ramp_slope, ramp_compensator, NULL, NULL, NULL};
-    struct law_class scored = {"ramp", ramp, NULL, ramp_compensator, ramp_score, NULL, NULL};
+    struct law_class sloped = {"ramp", ramp, ramp_slope, ramp_compensator, NULL, NULL, NULL, NULL};
+    struct law_class scored = {"ramp", ramp, NULL, ramp_compensator, ramp_score, NULL, NULL, NULL};
     double gap[N], a[N], b[N];
     for (size_t i = 0; i < N; i++) gap[i] = 4.0 * (double)i / N; /* from below the support to above it */
     for (int turn = 0; turn < 2; turn++) {

@@ -24,6 +24,9 @@ static const char cases[] = "case,time,type\n"
                             "b,2020-01-03T00:00:00Z,x\n"
                             "b,2020-01-05T12:00:00Z,x\n"
                             "c,2020-01-04T00:00:00Z,x\n";
+static const char more[] = "case,time,type\n"
+                           "a,2020-01-01T00:00:00Z,x\na,2020-01-02T00:00:00Z,y\nb,2020-01-05T12:00:00Z,x\n"
+                           "c,2020-01-04T00:00:00Z,x\nd,2020-01-05T00:00:00Z,x\ne,2020-01-05T06:00:00Z,x\n";
 static const char counted[] = "case,time\na,0\na,5\nb,0\nb,9\n";
 
 static smurf_split whole(smurf_data *data)
@@ -55,13 +58,16 @@ static void logs_of_dates_end_with_their_last_event(void **state)
 static void parts_share_the_end(void **state)
 {
     (void)state;
-    smurf_data *data = read_csv(cases), *test;
+    smurf_data *data = read_csv(more), *test;
     smurf_split split = whole(data), parts;
     assert_int_equal(smurf_split_by_share(&parts, data, (const double[]){1, 1, 1}, 1, NULL), SMURF_OK);
     assert_int_equal(smurf_split_observe(&parts, NULL, NULL), SMURF_OK);
     double sum = 0;
-    for (int i = 0; i < 3; i++) sum += left_at(i == 0 ? parts.train : i == 1 ? parts.dev : parts.test, 0);
-    assert_true(sum == 5 * 86400);
+    for (int i = 0; i < 3; i++) {
+        const smurf_data *part = i == 0 ? parts.train : i == 1 ? parts.dev : parts.test;
+        for (size_t k = 0; k < smurf_data_sequences(part); k++) sum += left_at(part, k);
+    }
+    assert_true(sum == (3.5 + 0 + 1.5 + 0.5 + 0.25) * 86400);
     smurf_split_release(&parts);
 
     assert_int_equal(smurf_split_observe(&split, NULL, NULL), SMURF_OK); /* before the split: the same */

@@ -86,6 +86,31 @@ static void weights_of_laws_are_found(void **state)
     if (pooled > 8) fail_msg("%d of 40 true models were pooled", pooled);
 }
 
+/* Two laws about as good, whose pool is a little better than either: less than the noise. It is used only where the
+   gaps favour the model, and not without units. */
+static void small_gains_of_selected_models(void **state)
+{
+    (void)state;
+    struct world *w = new_world();
+    struct random random;
+    smurf_random_init(&random, 4, 0);
+    w->s.naive[2] = NULL;
+    for (size_t i = 0; i < GAPS; i++) {
+        double noise = smurf_random_uniform(&random) - 0.5;
+        w->crps[i] = 1 + noise;
+        w->naive[0][i] = 1 - noise;
+        w->both[0][i] = 0.9995;
+    }
+    assert_int_equal(smurf_pool_choose_law(&w->s).which, 0);
+    w->s.selected = true;
+    struct pool_choice c = smurf_pool_choose_law(&w->s);
+    assert_int_equal(c.which, 1);
+    assert_true(c.weight > 0.1 && c.weight <= 0.95);
+    for (size_t i = 0; i < GAPS; i++) w->s.unit[i] = 0;
+    assert_int_equal(smurf_pool_choose_law(&w->s).which, 0);
+    free(w);
+}
+
 /* Chance must not pool a model: without units to judge noise by, or candidates, there is none. */
 static void nothing_to_judge_by(void **state)
 {
@@ -128,6 +153,31 @@ static void weights_of_types_are_found(void **state)
     assert_true(c.weight > 0.9 && c.gain > 0.3);
     assert_int_equal(choose_types(true, false, 2).which, 0);
     assert_int_equal(choose_types(false, false, 3).which, 0);
+}
+
+/* The naive law knows from the start, from the middle on, or from time to time: the faster that changes, the higher the
+   rate. */
+static void rates_are_found(void **state)
+{
+    (void)state;
+    double rate[3];
+    for (int drift = 0; drift < 3; drift++) {
+        struct world *w = new_world();
+        struct random random;
+        smurf_random_init(&random, 20, 0);
+        for (size_t i = 0; i < GAPS; i++) {
+            double p = smurf_random_uniform(&random) < 0.9 ? 0.9 : 0.1;
+            size_t phase = i * (drift == 2 ? 12 : 2) / GAPS;
+            bool model_knows = drift > 0 && phase % 2 == 0;
+            w->share[i] = i % 50 == 0 ? NAN : model_knows ? p : 0.3;
+            w->naive_share[0][i] = 0.3;
+            w->naive_share[1][i] = model_knows ? 0.3 : p;
+        }
+        struct pool_choice types = {0};
+        rate[drift] = smurf_pool_choose_follow(&w->s, &types);
+        free(w);
+    }
+    assert_true(rate[0] == 0.001 && rate[1] <= 0.01 && rate[2] > rate[1]);
 }
 
 /* ---- Pairs ------------------------------------------------------------------------------------- */
@@ -235,11 +285,15 @@ static void pools_are_kept(void **state)
     (void)state;
     smurf_error err;
     smurf_data *data = dated_log(6, 60, 3);
-    for (enum pool_law law = POOL_NO_LAW; law < POOL_LAWS; law++)
+    for (enum pool_law law = POOL_NO_LAW; law <= POOL_LAWS; law++)
         for (enum pool_types types = POOL_NO_TYPES; types < POOL_TYPES; types++) {
             if (!law && !types) continue;
             smurf_model *model = trained("objective=mle epochs=1", data), *read, *copy;
-            set_pool(model, data, law, types);
+            const bool follows = law == POOL_LAWS;
+            if (follows)
+                set_follow(model, data, types, 0.02);
+            else
+                set_pool(model, data, law, types);
             void *bytes, *again;
             size_t size, size_again;
             assert_int_equal(smurf_model_save_memory(model, &bytes, &size, &err), SMURF_OK);
@@ -249,8 +303,9 @@ static void pools_are_kept(void **state)
             assert_int_equal(size, size_again);
             assert_memory_equal(bytes, again, size);
             const smurf_pool *found = smurf_model_pool(copy);
-            assert_true(found && !found->law == !law && !found->types == !types);
-            assert_true(found->reach == (law == POOL_SAME_HOUR || types == POOL_RECENCY ? SIZE_MAX
+            assert_true(found && !found->law == (!law || follows) && !found->types == !types);
+            assert_true(found->type_follow == (follows ? 0.02 : 0));
+            assert_true(found->reach == (law >= POOL_SAME_HOUR || types == POOL_RECENCY ? SIZE_MAX
                                          : law == POOL_LAST                             ? 101
                                          : law == POOL_RECENT                           ? 9
                                                                                         : 0));
@@ -323,6 +378,21 @@ static void files_are_not_believed(void **state)
         {POOL_NO_LAW, POOL_RECENCY, "\"new\"", "\"new\": 0, \"old\""},
         {POOL_NO_LAW, POOL_RECENCY, "\"shares\": [", "\"shares\": [0.1, "},
     };
+    static const struct {
+        const char *from, *to;
+    } following[] = {{"\"type_follow\": 0.02", "\"type_follow\": 0"},
+                     {"\"type_follow\": 0.02", "\"type_follow\": 1"},
+                     {"\"type_follow\": 0.02", "\"type_follow\": null"},
+                     {"\"pairs\": [", "\"pairs\": [7, "},
+                     {"\"new\"", "\"new\": 0, \"old\""},
+                     {"\"type_follow\"", "\"followed\""}};
+    for (size_t i = 0; i < sizeof following / sizeof *following; i++) {
+        set_follow(model, data, POOL_NO_TYPES, 0.02);
+        char *text = json_of(model);
+        assert_true(is_pool(text, "{", "{", 3) && is_pool(text, "\"pairs\"", "\"no pairs\"", 3));
+        if (is_pool(text, following[i].from, following[i].to, 3)) fail_msg("%s was believed", following[i].to);
+        free(text);
+    }
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         set_pool(model, data, cases[i].law, cases[i].types);
         char *text = json_of(model);
@@ -407,10 +477,16 @@ static void presets_say_whether(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(weights_of_laws_are_found),  cmocka_unit_test(nothing_to_judge_by),
-        cmocka_unit_test(weights_of_types_are_found), cmocka_unit_test(pairs_are_counted),
-        cmocka_unit_test(forecasts_are_pools),        cmocka_unit_test(pools_are_kept),
-        cmocka_unit_test(files_are_not_believed),     cmocka_unit_test(models_are_pooled),
+        cmocka_unit_test(weights_of_laws_are_found),
+        cmocka_unit_test(nothing_to_judge_by),
+        cmocka_unit_test(small_gains_of_selected_models),
+        cmocka_unit_test(weights_of_types_are_found),
+        cmocka_unit_test(rates_are_found),
+        cmocka_unit_test(pairs_are_counted),
+        cmocka_unit_test(forecasts_are_pools),
+        cmocka_unit_test(pools_are_kept),
+        cmocka_unit_test(files_are_not_believed),
+        cmocka_unit_test(models_are_pooled),
         cmocka_unit_test(presets_say_whether),
     };
     return cmocka_run_group_tests_name("pool fit", tests, NULL, NULL);

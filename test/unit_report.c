@@ -200,6 +200,7 @@ static void test_bad_calibration_is_said(void **state)
     case_add_row(&c->evaluation, ROW_MODEL, "smurf", 1, 0, 1, 0.5);
     for (size_t i = 0; i < c->evaluation.n; i++) model->pit[i] = i % 2 ? 0.01 : 0.99;
     case_fill_metrics(&c->evaluation, ROW_MODEL, "smurf", 0, 1, 0.5);
+    case_compare(&c->evaluation);
     char *text = write_report(&c->evaluation);
     assert_non_null(
         strstr(text, "The intervals are too narrow: 90% intervals contained 0.0% of 5,000 gaps, 90.0 points too few"));

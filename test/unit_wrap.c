@@ -229,7 +229,7 @@ static void power_intensity(const void *self, const double *x, double *out, size
 static void tweedie_multiplies_and_pools(void **state)
 {
     (void)state;
-    const struct law_class class = {"power", power_intensity, NULL, power_compensator, power_score, NULL, NULL};
+    const struct law_class class = {"power", power_intensity, NULL, power_compensator, power_score, NULL, NULL, NULL};
     double k = 3;
     struct law law = {&class, &k, 1, 0, 9.9};
     struct exact *exact = new_exact();

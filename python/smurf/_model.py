@@ -112,7 +112,7 @@ class Model:
         if p == NULL:
             return None
         return {"law": text(p.law), "weight": p.weight, "gain": p.gain, "types": text(p.types), "type_weight": p.type_weight,
-                "type_gain": p.type_gain}
+                "type_gain": p.type_gain, "type_follow": p.type_follow}
 
     # ---- Files ----
 

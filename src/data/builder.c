@@ -18,6 +18,8 @@ void smurf_builder_release(struct builder *b)
     if (b->release) b->release(b->release_context);
     smurf_spill_release(&b->time_outside);
     smurf_spill_release(&b->type_outside);
+    smurf_further_release(&b->further);
+    free(b->further_value);
     free(b->sequence);
     free(b->remark);
     smurf_arena_release(&b->text);
@@ -44,6 +46,7 @@ smurf_status smurf_builder_inherit(struct builder *b, const smurf_data *from, sm
     b->unit = from->unit;
     b->outside = from->outside;
     smurf_status status = smurf_builder_inherit_types(b, from, err);
+    if (!status) status = smurf_further_copy(&b->further, &from->further, err);
     for (size_t i = 0; from->remark && from->remark[i] && !status; i++)
         status = smurf_builder_remark(b, err, "%s", from->remark[i]);
     return status || !(from->reading.time_column || from->reading.timezone)
@@ -99,6 +102,17 @@ smurf_status smurf_builder_events(struct builder *b, const double *time, const u
         if (!status) status = smurf_builder_index(b, type[i], err);
         if (status) return status;
     }
+    return SMURF_OK;
+}
+
+smurf_status smurf_builder_further(struct builder *b, const float *value, size_t n, smurf_error *err)
+{
+    size_t columns = b->further.columns, used = b->further_rows * columns;
+    if (!columns || !n) return SMURF_OK;
+    if (!smurf_grow(&b->further_value, &b->further_room, used + n * columns, sizeof *b->further_value))
+        return smurf_fail_memory(err);
+    for (size_t i = 0; i < n * columns; i++) b->further_value[used + i] = value ? value[i] : NAN;
+    b->further_rows += n;
     return SMURF_OK;
 }
 
@@ -215,16 +229,35 @@ static int by_time(const void *left, const void *right)
     return a->place < b->place ? -1 : a->place > b->place;
 }
 
-/* Sorts the n events in time and type; stable for equal times. */
-static smurf_status sort_events(double *time, uint32_t *type, size_t n, smurf_error *err)
+/* Brings rows of further columns into the order of the events. */
+static bool sort_further(float *row, size_t columns, const struct event *event, size_t n)
+{
+    if (!columns) return true;
+    float *old = malloc(n * columns * sizeof *old);
+    if (!old) return false;
+    memcpy(old, row, n * columns * sizeof *old);
+    for (size_t i = 0; i < n; i++) memcpy(row + i * columns, old + event[i].place * columns, columns * sizeof *old);
+    free(old);
+    return true;
+}
+
+/* Sorts the n events in time and type, and the rows of their columns; stable for equal times. */
+static smurf_status sort_events(double *time, uint32_t *type, float *row, size_t columns, size_t n, smurf_error *err)
 {
     struct event *event = malloc(n * sizeof *event);
     if (!event) return smurf_fail_memory(err);
     for (size_t i = 0; i < n; i++) event[i] = (struct event){time[i], type[i], i};
     qsort(event, n, sizeof *event, by_time);
+    bool sorted = sort_further(row, columns, event, n);
     for (size_t i = 0; i < n; i++) time[i] = event[i].time, type[i] = event[i].type;
     free(event);
-    return SMURF_OK;
+    return sorted ? SMURF_OK : smurf_fail_memory(err);
+}
+
+/* The rows of the sequence that is open; NULL where there are no further columns. */
+static float *rows_of(const struct builder *b)
+{
+    return b->further.columns ? b->further_value + b->closed * b->further.columns : NULL;
 }
 
 static smurf_status check_order(struct builder *b, double *time, uint32_t *type, size_t n, int64_t origin,
@@ -247,7 +280,17 @@ static smurf_status check_order(struct builder *b, double *time, uint32_t *type,
         }
     }
     b->sorted += wrong;
-    return wrong ? sort_events(time, type, n, err) : SMURF_OK;
+    return wrong ? sort_events(time, type, rows_of(b), b->further.columns, n, err) : SMURF_OK;
+}
+
+static void reverse_rows(float *row, size_t columns, size_t n)
+{
+    for (size_t i = 0; i < n / 2; i++)
+        for (size_t k = 0; k < columns; k++) {
+            float *a = &row[i * columns + k], *b = &row[(n - 1 - i) * columns + k], swap = *a;
+            *a = *b;
+            *b = swap;
+        }
 }
 
 static void reverse(double *time, uint32_t *type, size_t n)
@@ -268,7 +311,14 @@ smurf_status smurf_builder_close(struct builder *b, const struct sequence_info *
     size_t n = b->times - b->closed;
     double *time = b->time ? b->time + b->closed : NULL;
     uint32_t *type = b->type ? b->type + b->closed : NULL;
-    if (b->newest_first) reverse(time, type, n);
+    if (b->further_rows < b->times) { /* columns that nobody filled in are missing */
+        smurf_status status = smurf_builder_further(b, NULL, b->times - b->further_rows, err);
+        if (status) return status;
+    }
+    if (b->newest_first) {
+        reverse(time, type, n);
+        reverse_rows(rows_of(b), b->further.columns, n);
+    }
     smurf_status status = check_order(b, time, type, n, info->origin, err);
     if (status) return status;
 
@@ -395,6 +445,12 @@ smurf_status smurf_builder_finish(struct builder *b, smurf_data **out, smurf_err
     data->observed_until = b->observed_until;
     data->remark = b->remark;
     data->reading = b->reading;
+    if (b->further.columns) {
+        data->further = b->further;
+        data->further_value = fit(b->further_value, b->closed * b->further.columns, sizeof *b->further_value);
+        b->further = (struct further){0};
+        b->further_value = NULL;
+    }
     data->release = b->release;
     data->release_context = b->release_context;
     b->release = NULL;
@@ -404,6 +460,7 @@ smurf_status smurf_builder_finish(struct builder *b, smurf_data **out, smurf_err
         data->sequence[i].type = data->type ? data->type + at : NULL;
         at += data->sequence[i].length;
     }
+    smurf_data_place_further(data);
     b->time = NULL, b->type = NULL, b->sequence = NULL, b->remark = NULL;
     smurf_builder_release(b);
     *out = data;

@@ -51,11 +51,14 @@ struct builder {
     bool lent_time, lent_type; /* owned by the caller: neither changed nor freed. Only for events in order. */
     smurf_free_fn *release;    /* returns what is lent, called once; NULL: the caller does. Moves to the data set */
     void *release_context;
-    bool outside;                          /* keeps events in temporary files instead of memory */
+    bool outside;                            /* keeps events in temporary files instead of memory */
     struct spill time_outside, type_outside; /* private */
     size_t times, types, time_room, type_room;
-    uint32_t type_max;        /* largest number pushed so far, while types are numbers */
-    smurf_sequence *sequence; /* time, type: NULL until finish; length is set */
+    struct further further; /* columns; set before the first event */
+    float *further_value;
+    size_t further_rows, further_room; /* events; floats */
+    uint32_t type_max;                 /* largest number pushed so far, while types are numbers */
+    smurf_sequence *sequence;          /* time, type: NULL until finish; length is set */
     size_t sequences, sequence_room;
     size_t closed; /* events in closed sequences */
     size_t sorted; /* events sorted because they were out of order */
@@ -70,8 +73,8 @@ void smurf_builder_release(struct builder *b);
 /* Takes over the types of `from` and their names. Types pushed later with smurf_builder_index are indices, named or
    not. */
 smurf_status smurf_builder_inherit_types(struct builder *b, const smurf_data *from, smurf_error *err);
-/* For a data set made of events of `from`: takes over its types, unit, calendar flag, source name, remarks and
-   reading. */
+/* For a data set made of events of `from`: takes over its types, further columns, unit, calendar flag, source name,
+   remarks and reading. */
 smurf_status smurf_builder_inherit(struct builder *b, const smurf_data *from, smurf_error *err);
 
 smurf_status smurf_builder_time(struct builder *b, double time, smurf_error *err);
@@ -82,6 +85,8 @@ smurf_status smurf_builder_index(struct builder *b, uint32_t type, smurf_error *
 /* Pushes a whole sequence of n events copied from arrays; close it next. */
 smurf_status smurf_builder_events(struct builder *b, const double *time, const uint32_t *type, size_t n,
                                   smurf_error *err);
+/* Pushes n rows of the further columns, copied; NULL: all is missing. Nothing where there are no columns. */
+smurf_status smurf_builder_further(struct builder *b, const float *value, size_t n, smurf_error *err);
 /* Pushes a type given as text: a number if it parses as one and words are not in use, else a word. */
 smurf_status smurf_builder_type_text(struct builder *b, const char *text, size_t n, smurf_error *err);
 /* Pushes a type given as a word. */

@@ -686,9 +686,11 @@ smurf_status smurf_choose(struct choice *out, const struct choosing *table, smur
             smurf_candidate_init(&c.candidate[i], &table->name[i], table->header, &table->sniff->column[i],
                                  table->sniff->rows, table->partial);
     }
+    smurf_choose_reserve(table, c.candidate, c.columns);
     smurf_status status = choose_roles(&c, &as_before);
     if (!status && out->column[COLUMN_TIME] < 0) status = no_time(&c);
     if (!status) status = settle_format(&c, as_before);
+    if (!status) status = smurf_choose_further(out, table, c.candidate, c.columns, err);
     if (!status) out->words = types_are_words(&c);
     out->guessed = !status && c.candidate && !as_before && is_guess(&c);
     if (!status) write_sentence(&c);

@@ -10,7 +10,7 @@
 #include "data/columns.h"
 #include "data/sniff.h"
 
-enum { CHOICE_PARTS = 4, CHOICE_TEXT = 800 };
+enum { CHOICE_PARTS = 4, CHOICE_TEXT = 800, CHOICE_OTHERS = 600 };
 
 struct choice {
     ptrdiff_t column[COLUMN_ROLES]; /* -1: none; of times, the first */
@@ -22,6 +22,10 @@ struct choice {
     bool words;             /* numbers in the type column are names */
     bool mixed;             /* times are since 1970 in several units, which is an error */
     char text[CHOICE_TEXT]; /* what was taken, in a sentence; "" without a sample */
+    size_t further;         /* further columns */
+    size_t further_column[FURTHER_COLUMNS];
+    bool further_is_word[FURTHER_COLUMNS];
+    char others[CHOICE_OTHERS]; /* names of columns that are free and could be further ones */
 };
 
 /* A table to choose from. */
@@ -35,6 +39,15 @@ struct choosing {
     struct builder *builder; /* takes remarks; may be NULL */
     bool partial;            /* the sample is not the whole table */
 };
+
+struct candidate;
+/* Marks the columns that the caller names as further ones, so that no role takes them by itself. */
+void smurf_choose_reserve(const struct choosing *table, struct candidate *candidate, size_t candidates);
+/* choose_further.c: takes the further columns; candidates: 0 without a sample. */
+smurf_status smurf_choose_further(struct choice *choice, const struct choosing *table,
+                                  const struct candidate *candidate, size_t candidates, smurf_error *err);
+/* Writes them as a list, with what they hold: "amount=number,region=word". NULL: out of memory. */
+const char *smurf_choice_features(const struct choice *choice, const struct field *name, struct arena *arena);
 
 /* Messages carry no location. */
 smurf_status smurf_choose(struct choice *out, const struct choosing *table, smurf_error *err);

@@ -328,7 +328,7 @@ smurf_status smurf_csv_open(struct csv *csv, struct source *source, struct build
     if (!status) status = look(csv, &sample, first, &sniff, builder, &choice);
     smurf_sniff_release(&sniff);
     free(sample.middle);
-    if (!status) status = smurf_table_open(&csv->table, &choice, config, !builder, err);
+    if (!status) status = smurf_table_open(&csv->table, &choice, csv->name, config, !builder, err);
     if (!status && builder)
         status = smurf_table_describe(&csv->table, builder, csv->name, csv->format,
                                       csv->scan.log || source->rows ? '\0' : csv->scan.delimiter, config, err);

@@ -52,6 +52,7 @@ static smurf_status gather(struct csv *csv, struct event_cells *cells)
         cells->first = cell_of(csv, COLUMN_FIRST);
         cells->before = cell_of(csv, COLUMN_BEFORE);
     }
+    for (size_t k = 0; k < t->choice.further; k++) cells->further[k] = csv->scan.field[t->choice.further_column[k]];
     cells->time = cell_of(csv, COLUMN_TIME);
     if (t->choice.parts == 1) return SMURF_OK;
     return smurf_choice_join(&t->choice, csv->scan.field, csv->columns, &t->joined, &t->joined_room, &cells->time,
@@ -210,7 +211,8 @@ const struct format_class smurf_format_csv = {.name = "csv",
                                               .looks = looks,
                                               .read = read_csv,
                                               .write = smurf_csv_write,
-                                              .stream = &stream_csv};
+                                              .stream = &stream_csv,
+                                              .further = true};
 
 /* Not detected by content: the CSV reader finds the tabs. */
 const struct format_class smurf_format_tsv = {.name = "tsv",
@@ -219,4 +221,5 @@ const struct format_class smurf_format_tsv = {.name = "tsv",
                                               .other_suffix = ".tab",
                                               .read = read_tsv,
                                               .write = smurf_tsv_write,
-                                              .stream = &stream_tsv};
+                                              .stream = &stream_tsv,
+                                              .further = true};

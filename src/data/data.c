@@ -12,10 +12,22 @@ void smurf_data_free(smurf_data *data)
     smurf_spill_release(&data->time_outside);
     smurf_spill_release(&data->type_outside);
     free(data->sequence);
+    smurf_further_release(&data->further);
+    free(data->further_value);
     free(data->type_name);
     free(data->remark);
     smurf_arena_release(&data->text);
     free(data);
+}
+
+void smurf_data_place_further(smurf_data *data)
+{
+    size_t columns = data->further.columns, at = 0;
+    for (size_t i = 0; i < data->sequences; i++) {
+        data->sequence[i].further = columns ? data->further_value + at * columns : NULL;
+        data->sequence[i].columns = columns;
+        at += data->sequence[i].length;
+    }
 }
 
 size_t smurf_data_sequences(const smurf_data *data)
@@ -68,6 +80,7 @@ const char *smurf_data_source(const smurf_data *data)
 size_t smurf_data_bytes(const smurf_data *data)
 {
     return sizeof *data + data->events * (sizeof *data->time + sizeof *data->type) +
+           data->events * data->further.columns * sizeof *data->further_value +
            data->sequences * sizeof *data->sequence + (data->type_name ? data->types * sizeof *data->type_name : 0) +
            data->text.bytes;
 }

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/spill.h"
+#include "data/further.h"
 
 #include <stdbool.h>
 
@@ -21,8 +22,10 @@ struct smurf_data {
     smurf_free_fn *release; /* returns lent arrays; NULL: none lent */
     void *release_context;
     struct spill time_outside, type_outside; /* owned, instead of the above */
-    size_t events;            /* of all sequences */
-    smurf_sequence *sequence; /* (sequences) views into time and type, contiguous and in order */
+    size_t events;                           /* of all sequences */
+    struct further further;                  /* further columns; none: {0} */
+    float *further_value;                    /* (events x columns), or NULL: no columns */
+    smurf_sequence *sequence;                /* (sequences) views into time and type, contiguous and in order */
     size_t sequences;
     uint32_t types;
     const char **type_name; /* (types), or NULL if types are numbers */
@@ -30,12 +33,15 @@ struct smurf_data {
     bool outside;           /* the events are in a file; so is then what is made of them (base/spill.h) */
     bool observed;          /* ends of observation that were unknown are this moment: */
     smurf_moment observed_until;
-    bool assumed;           /* nobody said so: it is the last event */
-    bool calendar;          /* times are seconds since 1970, read from ISO-8601 text */
+    bool assumed;  /* nobody said so: it is the last event */
+    bool calendar; /* times are seconds since 1970, read from ISO-8601 text */
     const char *source;
     const char **remark;   /* NULL-terminated, or NULL */
     smurf_reading reading; /* time_column NULL: not read from a table */
-    struct arena text;   /* every string above */
+    struct arena text;     /* every string above */
 };
+
+/* Points the sequences to the rows of their further columns. */
+void smurf_data_place_further(smurf_data *data);
 
 #endif

@@ -43,6 +43,8 @@ static smurf_status dither_sequence(struct builder *b, const smurf_sequence *s, 
         if (!status) status = smurf_builder_index(b, s->type[j], err);
     }
     if (status) return status;
+    status = smurf_builder_further(b, s->further, s->length, err);
+    if (status) return status;
     double end = s->length > 0 ? time + (s->end - s->time[s->length - 1]) : s->end;
     return smurf_builder_close(b, &(struct sequence_info){s->origin, s->start, end, s->first, s->name, s->before}, err);
 }

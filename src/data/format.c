@@ -190,6 +190,16 @@ smurf_status smurf_format_no_database(const char *name, const smurf_read_config 
                       config->table ? "table" : "query");
 }
 
+/* Further columns are asked for, but the format has none. With "auto" there may be none in a table. */
+static smurf_status check_features(const struct builder *b, const smurf_read_config *config,
+                                   const struct source *source, smurf_error *err)
+{
+    if (!config->features || !*config->features || b->reading.features) return SMURF_OK;
+    return smurf_fail_at(err, source->name, 0,
+                         "further columns are read from CSV, TSV and JSON with one object per event only (convert it, "
+                         "or leave --features out)");
+}
+
 smurf_status smurf_format_read_source(smurf_data **out, struct source *source, const smurf_data *types_of,
                                       const smurf_read_config *config, smurf_error *err)
 {
@@ -203,6 +213,7 @@ smurf_status smurf_format_read_source(smurf_data **out, struct source *source, c
     builder.name = source->name;
     builder.unit = config->unit;
     if (!status) status = format->read(source, &builder, config, err);
+    if (!status) status = check_features(&builder, config, source, err);
     if (!status) status = smurf_database_note(&builder, source, err);
     if (!status) status = smurf_format_finish(out, &builder, source, err);
     smurf_builder_release(&builder);
@@ -236,6 +247,7 @@ smurf_status smurf_format_read_path(smurf_data **out, const char *path, const sm
 static smurf_status merge_rare(smurf_data **data, const smurf_read_config *config, smurf_error *err)
 {
     smurf_status status = smurf_rare_merge(data, 1, config->rare, err);
+    if (!status && !(config->as && config->as->features)) status = smurf_further_merge(*data, config->rare, err);
     if (!status) return SMURF_OK;
     smurf_data_free(*data);
     *data = NULL;
@@ -312,7 +324,7 @@ static const char *suffix_of(size_t index)
     return index < FORMATS ? formats[index]->suffix : NULL;
 }
 
-static smurf_status choose_writer(const struct format_class **out, const char *path, const char *asked,
+static smurf_status choose_writer(const struct format_class **out, const char *path, const char *asked, size_t columns,
                                   smurf_error *err)
 {
     char list[LIST_TEXT];
@@ -322,6 +334,11 @@ static smurf_status choose_writer(const struct format_class **out, const char *p
                           "cannot tell the format of '%s' from its name: end it in %s, or say which with --to", path,
                           smurf_list_names(list, suffix_of, "or"));
     smurf_status status = *out ? SMURF_OK : smurf_format_find(out, asked, err);
+    if (!status && columns && !(*out)->further)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                          "%s cannot hold the %zu further column%s of this data: write CSV or TSV, or leave --features "
+                          "out",
+                          (*out)->title, columns, columns == 1 ? "" : "s");
     if (!status && !(*out)->write)
         status = smurf_fail(err, SMURF_ERROR_ARGUMENT, "%s can be read but not written: choose another format",
                             (*out)->title);
@@ -334,7 +351,7 @@ smurf_status smurf_data_write(const smurf_data *data, const char *path, const sm
     smurf_write_config config = write_defaults;
     const struct format_class *format;
     smurf_status status = smurf_sized_take(&config, sizeof config, given, "smurf_write_config", err);
-    if (!status) status = choose_writer(&format, path, config.format, err);
+    if (!status) status = choose_writer(&format, path, config.format, data->further.columns, err);
     if (status) return status;
     if (!config.key) config.key = smurf_part_of_path(path);
     if (format->pair) return write_pair(format, data, path, &config, err);
@@ -352,7 +369,7 @@ smurf_status smurf_data_write_memory(const smurf_data *data, void **bytes, size_
     *bytes = NULL;
     *size = 0;
     smurf_status status = smurf_sized_take(&config, sizeof config, given, "smurf_write_config", err);
-    if (!status) status = choose_writer(&format, "-", config.format, err);
+    if (!status) status = choose_writer(&format, "-", config.format, data->further.columns, err);
     if (!status && format->pair)
         status = smurf_fail(err, SMURF_ERROR_ARGUMENT, "%s is two files: choose another format", format->title);
     if (!status) status = smurf_sink_open_memory(&sink, err);

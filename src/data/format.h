@@ -48,6 +48,7 @@ struct format_class {
     format_write *write;                /* NULL: cannot be written */
     const struct format_pair *pair;     /* NULL: a single file */
     const struct format_stream *stream; /* NULL: must be read whole */
+    bool further;                       /* its writer keeps further columns */
 };
 
 /* In the order of the help texts. Content is tested from last to first: csv accepts any text. */

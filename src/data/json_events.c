@@ -142,7 +142,7 @@ static smurf_status keep_keys(struct json_events *e, const struct choice *choice
 static smurf_status open_events(struct json_events *e, const struct choice *choice, const struct field *name,
                                 const smurf_read_config *config, struct builder *builder, smurf_error *err)
 {
-    smurf_status status = smurf_table_open(&e->table, choice, config, !builder, err);
+    smurf_status status = smurf_table_open(&e->table, choice, name, config, !builder, err);
     if (status) return status;
     e->known = true;
     e->sniffed = builder != NULL;
@@ -166,7 +166,8 @@ static smurf_status choose(struct json_events *e, struct sample *s, const struct
     smurf_status status = smurf_choose(&choice, &table, &why);
     if (!status)
         status = open_events(e, &choice, name, config, builder, err);
-    else if (status != SMURF_ERROR_INPUT || choice.mixed || config->time_format || config->timezone) {
+    else if (status != SMURF_ERROR_INPUT || choice.mixed || config->time_format || config->timezone ||
+             config->features) {
         if (err) *err = why;
     } else {
         status = SMURF_OK; /* reading says what is wrong, and where */
@@ -196,9 +197,22 @@ smurf_status smurf_json_events_sniff(struct json_events *e, struct source *sourc
     return status;
 }
 
+/* The names in a list of further columns, without what they hold. */
+static size_t list_features(const char *list, struct field *name, size_t most)
+{
+    size_t found = 0;
+    for (const char *p = list; p && *p && found < most; p += *p == ',') {
+        size_t n = strcspn(p, ","), kind = n;
+        while (kind && p[kind] != '=') kind--;
+        name[found++] = (struct field){p, kind ? kind : n};
+        p += n;
+    }
+    return found;
+}
+
 smurf_status smurf_json_events_as(struct json_events *e, const smurf_read_config *config, smurf_error *err)
 {
-    enum { MOST = CHOICE_PARTS + 2 };
+    enum { MOST = CHOICE_PARTS + 2 + FURTHER_COLUMNS };
     const smurf_reading *as = config->as;
     struct field name[MOST];
     size_t n = 0;
@@ -214,6 +228,7 @@ smurf_status smurf_json_events_as(struct json_events *e, const smurf_read_config
     const char *type = config->type_column ? config->type_column : as->type_column;
     if (sequence && *sequence) name[n++] = (struct field){sequence, strlen(sequence)};
     if (type && *type) name[n++] = (struct field){type, strlen(type)};
+    n += list_features(config->features ? config->features : as->features, name + n, MOST - n);
     struct choosing table = {name, n, true, NULL, NULL, config, NULL, false};
     struct choice choice;
     smurf_status status = smurf_choose(&choice, &table, err);
@@ -240,6 +255,7 @@ smurf_status smurf_json_events_push(struct json_events *e, struct rows *rows, js
         [COLUMN_END] = &cells.end,           [COLUMN_FIRST] = &cells.first, [COLUMN_BEFORE] = &cells.before};
     for (int role = 0; role < COLUMN_ROLES; role++)
         if (cell[role]) *cell[role] = e->key[role] ? value(context, e->key[role]) : none;
+    for (size_t k = 0; k < t->further.columns; k++) cells.further[k] = value(context, t->further.column[k].name);
     if (!e->key[COLUMN_SEQUENCE]) cells.sequence = (struct field){number, strlen(number)};
     return smurf_table_event(t, rows, &cells, err);
 }

@@ -35,14 +35,16 @@ static bool is_clock(const char *p, size_t n)
 
 /* ---- Syslog ------------------------------------------------------------------------------------ */
 
-/* The message with every word that has a digit replaced by '#': what is left is the kind of message. */
-static struct field template_of(const char *p, const char *end, char *room)
+/* The message with every word that has a digit, or one of the marks before its end, replaced by '#': what is left is
+   the kind of message. */
+static struct field template_of(const char *p, const char *end, const char *marks, char *room)
 {
     size_t n = 0;
     while (p < end && n + 1 < LOG_TEMPLATE) {
         struct field w = word(&p, end);
         bool number = false;
-        for (size_t i = 0; i < w.n; i++) number = number || is_digit(w.text[i]);
+        for (size_t i = 0; i < w.n; i++)
+            number = number || is_digit(w.text[i]) || (i + 1 < w.n && strchr(marks, w.text[i]));
         if (number) w = (struct field){"#", 1};
         if (n && n + 1 < LOG_TEMPLATE) room[n++] = ' ';
         size_t copied = w.n < LOG_TEMPLATE - 1 - n ? w.n : LOG_TEMPLATE - 1 - n;
@@ -72,7 +74,7 @@ static bool split_rfc5424(const char *p, const char *end, struct field *out, cha
         }
     else
         word(&p, end);
-    struct field message = template_of(skip_blanks(p, end), end, room);
+    struct field message = template_of(skip_blanks(p, end), end, "", room);
     const struct field all[] = {time, host, program, pid, message};
     memcpy(out, all, sizeof all);
     return true;
@@ -105,7 +107,7 @@ static bool split_syslog(const char *p, const char *end, struct field *out, char
         if (close) pid = (struct field){stop + 1, (size_t)(close - stop - 1)}, stop = close + 1;
         p = skip_blanks(stop < end && *stop == ':' ? stop + 1 : stop, end);
     }
-    struct field message = template_of(p, end, room);
+    struct field message = template_of(p, end, "", room);
     const struct field all[] = {w, host, program, pid, message};
     memcpy(out, all, sizeof all);
     return host.n > 0;
@@ -138,18 +140,83 @@ static bool split_common(const char *p, const char *end, struct field *out, char
     return host.n > 0;
 }
 
+/* ---- Programs ---------------------------------------------------------------------------------- */
+
+/* 2026-11-19, 2026/11/19 or 2026.11.19. */
+static bool is_date(const char *p, size_t n)
+{
+    for (size_t i = 0; i < 10 && i < n; i++)
+        if (i != 4 && i != 7 && !is_digit(p[i])) return false;
+    return n >= 10 && strchr("-/.", p[4]) && p[7] == p[4];
+}
+
+/* A word in capitals, perhaps in brackets or before a colon, that says how serious a message is. */
+static bool is_level(struct field w)
+{
+    static const char level[][9] = {"TRACE",   "DEBUG", "INFO",     "NOTICE", "WARN",
+                                    "WARNING", "ERROR", "CRITICAL", "FATAL",  "SEVERE"};
+    for (size_t i = 0; i < sizeof level / sizeof *level; i++)
+        if (strlen(level[i]) == w.n && memcmp(level[i], w.text, w.n) == 0) return true;
+    return false;
+}
+
+static struct field bare(struct field w)
+{
+    while (w.n && strchr("[(<|", *w.text)) w.text++, w.n--;
+    while (w.n && strchr("])>|:", w.text[w.n - 1])) w.n--;
+    return w;
+}
+
+/* 2026-11-19 18:00:00,123 anything: what most programs write. A zone may follow the time; a level is looked for among
+   the next words. With a T between date and time and no level, it is syslog. */
+static bool split_dated(const char *p, const char *end, struct field *out, char *room)
+{
+    const bool bracket = p < end && *p == '[';
+    const char *from = p += bracket, *clock = p + 11, *to = clock + 8;
+    if (end - p < 21 || !is_date(p, 10) || (p[10] != ' ' && p[10] != 'T') || !is_clock(clock, (size_t)(end - clock)))
+        return false;
+    if ((*to == '.' || *to == ',') && is_digit(to[1]))
+        for (to++; to < end && is_digit(*to);) to++;
+    int east;
+    const char *zone = to < end && *to == ' ' ? to + 1 : to;
+    const char *behind = smurf_calendar_scan_offset(zone, end, &(struct calendar_time){0}, &east);
+    if (behind && behind > zone && (behind == end || *behind == ' ' || *behind == ']')) to = behind;
+    if (bracket && (to == end || *to++ != ']')) return false;
+    if (to >= end || *to != ' ') return false;
+    struct field time = {from, (size_t)(to - bracket - from)}, level = {to, 0};
+    p = skip_blanks(to, end);
+    const char *next = p;
+    for (int i = 0; i < 4 && next < end && !level.n; i++) {
+        struct field w = bare(word(&next, end));
+        if (is_level(w)) level = w;
+    }
+    if (clock[-1] == 'T' && !level.n) return false;
+    const struct field all[] = {time, level, template_of(p, end, ":/=@", room)};
+    memcpy(out, all, sizeof all);
+    return true;
+}
+
 /* ---- Which ------------------------------------------------------------------------------------- */
 
 static const struct log_syntax syntaxes[] = {
-    {"syslog", {"time", "host", "program", "pid", "message"}, split_syslog},
-    {"common log", {"time", "host", "remote user", "status", "method", "path", "bytes"}, split_common},
+    {"dated log", {"time", "level", "message"}, split_dated, .ragged = true},
+    {"syslog", {"time", "host", "program", "pid", "message"}, split_syslog, .ragged = false},
+    {"common log", {"time", "host", "remote user", "status", "method", "path", "bytes"}, split_common, .ragged = false},
 };
+
+static size_t count_words(const char *p, const char *end)
+{
+    size_t n = 0;
+    while (p < end) word(&p, end), n++;
+    return n;
+}
 
 /* Do nine in ten of the first lines have this syntax? */
 static bool is_syntax(const struct log_syntax *syntax, const char *p, const char *end, bool whole)
 {
     enum { LINES = 50 };
-    size_t lines = 0, right = 0;
+    size_t lines = 0, right = 0, words = 0;
+    bool ragged = !syntax->ragged;
     while (p < end && lines < LINES) {
         struct field field[LOG_FIELDS];
         char room[LOG_TEMPLATE];
@@ -161,9 +228,14 @@ static bool is_syntax(const struct log_syntax *syntax, const char *p, const char
         if (stop > p && !good && !lines) return false;
         lines += stop > p;
         right += good;
+        if (good && !ragged) {
+            size_t n = count_words(p, stop);
+            ragged = words && n != words;
+            words = n;
+        }
         p = newline ? newline + 1 : end;
     }
-    return lines && 10 * right >= 9 * lines;
+    return ragged && lines && 10 * right >= 9 * lines;
 }
 
 const struct log_syntax *smurf_log_syntax(const char *p, const char *end, bool whole)

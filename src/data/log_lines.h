@@ -1,5 +1,6 @@
 /*
- * log_lines.h - plain text logs: lines of syslog, and of web servers in the common and combined log format.
+ * log_lines.h - plain text logs: lines of syslog, of web servers in the common and combined log format, and of programs
+ * that begin each line with a date and a time.
  */
 #ifndef SMURF_DATA_LOG_LINES_H
 #define SMURF_DATA_LOG_LINES_H
@@ -16,6 +17,7 @@ struct log_syntax {
     const char *column[LOG_FIELDS + 1]; /* names, NULL-terminated */
     /* Splits a line into its columns; false if it is another line. `room` has LOG_TEMPLATE bytes. */
     bool (*split)(const char *p, const char *end, struct field *out, char *room);
+    bool ragged; /* lines with always the same number of words are a table instead */
 };
 
 /* The syntax of the lines in [p, end), judged by the first ones; NULL: none of these. whole: the last line is complete.

@@ -19,6 +19,7 @@ static const struct {
     {"text", offsetof(smurf_reading, text)},
     {"table", offsetof(smurf_reading, table)},
     {"query", offsetof(smurf_reading, query)},
+    {"features", offsetof(smurf_reading, features)},
 };
 
 const char *smurf_reading_member(size_t i)
@@ -31,6 +32,15 @@ const char **smurf_reading_text(smurf_reading *r, size_t i)
     return (const char **)(void *)((char *)r + member[i].at);
 }
 
+bool smurf_reading_lacks_year(const smurf_reading *r)
+{
+    const char *format = r->time_format;
+    if (!format || !strchr(format, '%') || strchr(format, '@')) return false;
+    for (const char *p = format; (p = strchr(p, '%')) && p[1]; p += 2)
+        if (strchr("YyFDs", p[1])) return false;
+    return true;
+}
+
 smurf_status smurf_reading_copy(smurf_reading *to, const smurf_reading *from, struct arena *arena, smurf_error *err)
 {
     *to = *from;
@@ -38,5 +48,7 @@ smurf_status smurf_reading_copy(smurf_reading *to, const smurf_reading *from, st
         const char **text = smurf_reading_text(to, i);
         if (*text && !(*text = smurf_arena_text(arena, *text, strlen(*text)))) return smurf_fail_memory(err);
     }
+    if (to->others && !(to->others = smurf_arena_text(arena, to->others, strlen(to->others))))
+        return smurf_fail_memory(err);
     return SMURF_OK;
 }

@@ -105,6 +105,7 @@ static int type_score(const struct candidate *c)
 
 int smurf_role_score(enum column_role role, const struct candidate *c)
 {
+    if (c->further) return 0;
     switch (role) {
     case COLUMN_TIME: return time_score(c);
     case COLUMN_SEQUENCE: return sequence_score(c);

@@ -15,6 +15,7 @@ struct candidate {
     size_t rows;
     bool partial;     /* there are more rows than these */
     bool no_sequence; /* its values hardly repeat, or only at the same time */
+    bool further;     /* named as a further column: it fits no role */
     double readable;  /* share of its cells that are times */
     struct time_format format;
 };

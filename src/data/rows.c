@@ -142,6 +142,7 @@ void smurf_rows_drop(struct rows *rows, size_t events)
     struct builder *b = rows->builder;
     if (b->times > events) rows->sequence[rows->current].count--;
     b->times = b->types = events;
+    if (b->further_rows > events) b->further_rows = events;
     if (rows->sequences && rows->sequence[rows->sequences - 1].count == 0) rows->sequences--;
 }
 
@@ -156,6 +157,14 @@ static void scatter_types(const struct rows *rows, uint32_t *out, size_t *place)
     for (size_t i = 0; i < rows->builder->times; i++) out[place[rows->of[i]]++] = rows->builder->type[i];
 }
 
+static void scatter_further(const struct rows *rows, float *out, size_t *place)
+{
+    const struct builder *b = rows->builder;
+    size_t columns = b->further.columns;
+    for (size_t i = 0; i < b->times; i++)
+        memcpy(out + place[rows->of[i]]++ * columns, b->further_value + i * columns, columns * sizeof *out);
+}
+
 static void first_places(const struct rows *rows, size_t *place)
 {
     size_t at = 0;
@@ -163,6 +172,22 @@ static void first_places(const struct rows *rows, size_t *place)
         place[s] = at;
         at += rows->sequence[s].count;
     }
+}
+
+/* The same for the rows of further columns. */
+static smurf_status group_further(struct rows *rows, size_t *place, smurf_error *err)
+{
+    struct builder *b = rows->builder;
+    size_t n = b->times * b->further.columns;
+    if (!n) return SMURF_OK;
+    float *value = malloc(n * sizeof *value);
+    if (!value) return smurf_fail_memory(err);
+    first_places(rows, place);
+    scatter_further(rows, value, place);
+    free(b->further_value);
+    b->further_value = value;
+    b->further_room = n;
+    return SMURF_OK;
 }
 
 /* One array at a time, so that at most one copy of the larger is held. */
@@ -190,8 +215,9 @@ static smurf_status group(struct rows *rows, smurf_error *err)
         b->type = type;
         b->type_room = b->types;
     }
+    smurf_status status = type ? group_further(rows, place, err) : smurf_fail_memory(err);
     free(place);
-    return type ? SMURF_OK : smurf_fail_memory(err);
+    return status;
 }
 
 smurf_status smurf_rows_finish(struct rows *rows, smurf_error *err)

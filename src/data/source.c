@@ -348,6 +348,7 @@ static smurf_status start(struct source *source, const struct source_input *from
     source->input = calloc(1, sizeof *source->input);
     source->window = malloc(WINDOW + SOURCE_PAD);
     if (source->input) *source->input = *from;
+    if (!source->input && from->close_fd) close(from->fd); /* nobody else knows it */
     if (!source->input || !source->window) return smurf_fail_memory(err);
     source->p = source->end = source->window;
     memset(source->window, 0, SOURCE_PAD);

@@ -32,6 +32,7 @@ static smurf_status copy_part(struct builder *b, const smurf_sequence *s, size_t
 {
     smurf_status status = smurf_builder_events(b, s->time + from, s->type + from, to - from, err);
     struct sequence_info info = {s->origin, start, end, first - from, s->name, s->before + from};
+    if (!status) status = smurf_builder_further(b, s->further ? s->further + from * s->columns : NULL, to - from, err);
     return status ? status : smurf_builder_close(b, &info, err);
 }
 
@@ -161,11 +162,17 @@ smurf_status smurf_split_read(smurf_split *out, const char *directory, const smu
     for (int i = 0; i < PARTS && !status; i++) {
         if (!path[i]) continue;
         if (out->train && !config.as) config.as = smurf_data_reading(out->train);
+        const smurf_reading *reading = out->train ? smurf_data_reading(out->train) : NULL;
+        if (config.features && reading) config.features = reading->features; /* "auto" is decided by train */
         status = smurf_format_read_path(part[i], path[i], known, &config, err);
         if (!status) status = check_clock(out->train, *part[i], err);
         if (!status && (!known || known->types < (*part[i])->types || (*part[i])->type_name)) known = *part[i];
     }
     for (int i = 0; i < PARTS && !status; i++) status = adopt_types(*part[i], known, err);
+    if (!status && !(given && given->as && given->as->features))
+        status = smurf_further_merge(out->train, config.rare, err);
+    for (int i = 1; i < PARTS && !status; i++)
+        if (*part[i]) status = smurf_further_adopt(*part[i], &out->train->further, err);
     if (!status) status = smurf_rare_merge((smurf_data *[]){out->train, out->dev, out->test}, PARTS, config.rare, err);
     for (int i = 0; i < PARTS; i++) free(path[i]);
     if (status) smurf_split_release(out);
@@ -286,28 +293,43 @@ static smurf_status cut_single(smurf_split *out, const smurf_data *data, const d
     return smurf_split_by_time(out, data, moment_of(s, n1), moment_of(s, n2), err);
 }
 
-/* Two sequences cannot be dealt to three parts: both are cut at the moments that divide their events by the shares. */
-static smurf_status cut_two(smurf_split *out, const smurf_data *data, const double share[PARTS], double total,
+/* Few sequences dealt to three parts would leave train with one or two: all are cut at the moments that divide their
+   events by the shares. */
+enum { FEW = 4 };
+
+/* The sequence whose event at[k] is the earliest; ties by number. Some events are left. */
+static size_t earliest(const smurf_data *data, const size_t at[FEW])
+{
+    size_t found = FEW;
+    smurf_moment first = {0};
+    for (size_t k = 0; k < data->sequences; k++) {
+        if (at[k] == data->sequence[k].length) continue;
+        smurf_moment m = moment_of(&data->sequence[k], at[k]);
+        bool before = m.whole < first.whole || (m.whole == first.whole && m.fraction < first.fraction);
+        if (found < FEW && !before) continue;
+        found = k;
+        first = m;
+    }
+    return found;
+}
+
+static smurf_status cut_few(smurf_split *out, const smurf_data *data, const double share[PARTS], double total,
                             smurf_error *err)
 {
-    const smurf_sequence *s = data->sequence;
-    size_t n = s[0].length + s[1].length, at[2] = {0}, first[2];
+    size_t n = data->events, at[FEW] = {0}, first[2];
     smurf_moment from[2];
     first[0] = (size_t)((double)n * share[0] / total);
     first[1] = (size_t)((double)n * (share[0] + share[1]) / total);
     if (first[0] == 0 || first[0] == first[1] || first[1] >= n)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT,
-                          "2 sequences are too few to be split like this (leave out a part, as in 8:0:2, or collect "
-                          "more events)");
+                          "%zu sequences are too few to be split like this (leave out a part, as in 8:0:2, or collect "
+                          "more events)",
+                          data->sequences);
     for (size_t i = 0; i <= first[1]; i++) { /* in order of time */
-        bool later = at[0] == s[0].length;
-        if (!later && at[1] < s[1].length) {
-            smurf_moment a = moment_of(&s[0], at[0]), b = moment_of(&s[1], at[1]);
-            later = b.whole < a.whole || (b.whole == a.whole && b.fraction < a.fraction);
-        }
+        size_t next = earliest(data, at);
         for (int k = 0; k < 2; k++)
-            if (i == first[k]) from[k] = moment_of(&s[later], at[later]);
-        at[later]++;
+            if (i == first[k]) from[k] = moment_of(&data->sequence[next], at[next]);
+        at[next]++;
     }
     return smurf_split_by_time(out, data, from[0], from[1], err);
 }
@@ -334,7 +356,8 @@ smurf_status smurf_split_by_share(smurf_split *out, const smurf_data *data, cons
         return smurf_fail(err, SMURF_ERROR_ARGUMENT,
                           "shares must not be negative, and that of train must be positive, as in 8:1:1");
     if (data->sequences == 1) return cut_single(out, data, share, total, err);
-    if (data->sequences == 2 && share[1] > 0 && share[2] > 0) return cut_two(out, data, share, total, err);
+    bool three = share[1] > 0 && share[2] > 0;
+    if (data->sequences <= FEW && three) return cut_few(out, data, share, total, err);
     size_t n = data->sequences, count[PARTS];
     deal(n, share, total, count);
     if (count[0] == 0)

@@ -24,8 +24,8 @@ static smurf_status take_missing(struct table *t, const char *missing, smurf_err
     return SMURF_OK;
 }
 
-smurf_status smurf_table_open(struct table *t, const struct choice *choice, const smurf_read_config *config,
-                              bool stream, smurf_error *err)
+smurf_status smurf_table_open(struct table *t, const struct choice *choice, const struct field *name,
+                              const smurf_read_config *config, bool stream, smurf_error *err)
 {
     *t = (struct table){.choice = *choice, .lenient = !stream, .calendar = -1};
     t->named = choice->column[COLUMN_SEQUENCE] >= 0;
@@ -34,10 +34,16 @@ smurf_status smurf_table_open(struct table *t, const struct choice *choice, cons
         choice->column[COLUMN_START] >= 0 || choice->column[COLUMN_END] >= 0 || choice->column[COLUMN_FIRST] >= 0;
     const smurf_reading *as = config->as;
     smurf_status status = take_missing(t, config->missing ? config->missing : as ? as->missing : NULL, err);
-    if (status || !choice->has_format) return status;
+    for (size_t k = 0; k < choice->further && !status; k++) {
+        const struct field *f = &name[choice->further_column[k]];
+        status = smurf_further_add(&t->further, f->text, f->n, choice->further_is_word[k], err);
+    }
     const char *zone = config->timezone ? config->timezone : as ? as->timezone : NULL;
-    status = smurf_time_reader_init(&t->reader, &choice->format, zone, err);
-    t->has_reader = !status;
+    if (!status && choice->has_format) {
+        status = smurf_time_reader_init(&t->reader, &choice->format, zone, err);
+        t->has_reader = !status;
+    }
+    if (status) smurf_table_close(t);
     return status;
 }
 
@@ -45,6 +51,7 @@ void smurf_table_close(struct table *t)
 {
     if (t->has_reader) smurf_time_reader_release(&t->reader);
     t->has_reader = false;
+    smurf_further_release(&t->further);
     free(t->joined);
     t->joined = NULL;
     t->joined_room = 0;
@@ -153,7 +160,10 @@ smurf_status smurf_table_event(struct table *t, struct rows *rows, const struct 
     t->last = TABLE_FINE;
     status = fill_in(t, &type, "type", TABLE_NO_TYPE, err);
     if (!status) status = fill_in(t, &sequence, "name of the sequence", TABLE_NO_SEQUENCE, err);
+    if (!status && !rows->builder->further.columns)
+        status = smurf_further_copy(&rows->builder->further, &t->further, err);
     if (!status) status = smurf_rows_push(rows, sequence->text, sequence->n, &when, type->text, type->n, err);
+    if (!status) status = smurf_further_cells(&t->cells, rows->builder, cells->further, err);
     if (!status && t->has_windows) status = read_window(t, rows, cells, err);
     return status;
 }
@@ -222,7 +232,7 @@ smurf_status smurf_table_finish(struct table *t, struct builder *b, const char *
     if (!status) status = remark(t, b, TABLE_HEADER, "repeats the header", "repeat the header", "", err);
     if (!status)
         status = remark(t, b, TABLE_UNREADABLE, "cannot be read", "cannot be read", " (--strict shows why)", err);
-    return status;
+    return status ? status : smurf_further_cells_finish(&t->cells, b, err);
 }
 
 smurf_status smurf_table_describe(const struct table *t, struct builder *b, const struct field *name,
@@ -245,6 +255,11 @@ smurf_status smurf_table_describe(const struct table *t, struct builder *b, cons
                              .delimiter = delimiter ? (const char[]){delimiter, '\0'} : NULL,
                              .guessed = c->guessed};
     smurf_status status = smurf_reading_copy(r, &reading, &b->text, err);
+    if (!status && (c->further || (config->features && *config->features)) &&
+        !(r->features = smurf_choice_features(c, name, &b->text)))
+        status = smurf_fail_memory(err);
+    if (!status && c->others[0] && !(r->others = smurf_arena_text(&b->text, c->others, strlen(c->others))))
+        status = smurf_fail_memory(err);
     for (int i = 0; i < 3 && !status; i++)
         if (c->column[role[i]] >= 0 && !(*column[i] = smurf_choice_names(c, role[i], name, &b->text)))
             status = smurf_fail_memory(err);

@@ -7,11 +7,13 @@
 #define SMURF_DATA_TABLE_H
 
 #include "data/choose.h"
+#include "data/further_cells.h"
 #include "data/rows.h"
 
 /* The cells of one event; n 0: empty. */
 struct event_cells {
     struct field time, sequence, type, start, end, first, before;
+    struct field further[FURTHER_COLUMNS]; /* (choice.further) */
 };
 
 enum table_fault { TABLE_FINE, TABLE_NO_TYPE, TABLE_NO_SEQUENCE, TABLE_HEADER, TABLE_UNREADABLE, TABLE_FAULTS };
@@ -33,13 +35,15 @@ struct table {
     } fault[TABLE_FAULTS];
     smurf_error unreadable; /* of the first unreadable row */
     char more[160];         /* further ones, for the message */
-    char *joined;           /* room for times in several columns */
+    struct further further; /* the columns; their words are in the builder */
+    struct further_cells cells;
+    char *joined; /* room for times in several columns */
     size_t joined_room;
 };
 
-/* Takes over the choice. stream: faults are errors, so that each row is answered at once. */
-smurf_status smurf_table_open(struct table *t, const struct choice *choice, const smurf_read_config *config,
-                              bool stream, smurf_error *err);
+/* Takes over the choice. name: of the columns. stream: faults are errors, so that each row is answered at once. */
+smurf_status smurf_table_open(struct table *t, const struct choice *choice, const struct field *name,
+                              const smurf_read_config *config, bool stream, smurf_error *err);
 void smurf_table_close(struct table *t);
 
 /* Adds one event to rows. Messages carry no location. */

@@ -19,16 +19,16 @@ size_t smurf_adaptation_begin(size_t first)
 void smurf_adaptation_release(struct adaptation *a)
 {
     free(a->begin), free(a->pit_at), free(a->kept_at);
-    free(a->pit), free(a->kept);
+    free(a->pit), free(a->share), free(a->kept);
     *a = (struct adaptation){0};
 }
 
 /* ---- Room -------------------------------------------------------------------------------------------- */
 
-static smurf_status make(struct adaptation *a, const smurf_data *data, smurf_error *err)
+static smurf_status make(struct adaptation *a, const smurf_data *data, bool shares, smurf_error *err)
 {
     size_t n = data->sequences, gaps = 0, states = 0;
-    *a = (struct adaptation){.data = data};
+    *a = (struct adaptation){.data = data, .shares = shares};
     a->begin = malloc((n + 1) * sizeof *a->begin);
     a->pit_at = malloc((n + 1) * sizeof *a->pit_at);
     a->kept_at = malloc((n + 1) * sizeof *a->kept_at);
@@ -46,7 +46,8 @@ static smurf_status make(struct adaptation *a, const smurf_data *data, smurf_err
     a->kept_at[n] = states;
     a->pit = malloc((gaps + 1) * sizeof *a->pit);
     a->kept = malloc((states + 1) * sizeof *a->kept);
-    return a->pit && a->kept ? SMURF_OK : smurf_fail_memory(err);
+    if (shares) a->share = malloc((gaps + 1) * sizeof *a->share);
+    return a->pit && a->kept && (a->share || !shares) ? SMURF_OK : smurf_fail_memory(err);
 }
 
 /* ---- PITs, on several threads ------------------------------------------------------------------------ */
@@ -69,8 +70,10 @@ static void measure(struct job *job, void *workspace, const struct piece *piece)
     p->class->read(p->self, workspace, q);
     for (size_t i = piece->from; i < piece->to && !smurf_stop_asked(&job->stop); i++) {
         struct dist dist = p->class->dist(p->self, workspace, i - 1, 0);
-        a->pit[a->pit_at[piece->sequence] + i - a->begin[piece->sequence]] =
-            smurf_adaptive_pit(&dist, q->time[i] - q->time[i - 1], job->tick, q->before + i);
+        size_t g = a->pit_at[piece->sequence] + i - a->begin[piece->sequence];
+        double gap = q->time[i] - q->time[i - 1];
+        a->pit[g] = smurf_adaptive_pit(&dist, gap, job->tick, q->before + i);
+        if (a->shares) p->class->shares(p->self, workspace, i - 1, gap, q->type[i], a->share[g]);
         atomic_fetch_add_explicit(&job->done, 1, memory_order_relaxed);
     }
 }
@@ -114,23 +117,33 @@ static bool divide(struct pieces *pieces, const struct adaptation *a, const stru
 
 /* ---- States ------------------------------------------------------------------------------------------ */
 
-static void follow(struct adaptation *a, double gamma)
+bool smurf_followed_moves(const struct followed *state)
+{
+    return state->levels.gamma > 0 || state->types.rate > 0;
+}
+
+static void see(struct followed *state, const struct adaptation *a, size_t gap)
+{
+    smurf_adaptive_see(&state->levels, a->pit[gap]);
+    if (a->shares) smurf_blend_see(&state->types, a->share[gap]);
+}
+
+static void follow(struct adaptation *a, const struct followed *start)
 {
     for (size_t s = 0; s < a->data->sequences; s++) {
-        struct adaptive state;
-        smurf_adaptive_init(&state, gamma);
+        struct followed state = *start;
         for (size_t i = 0, n = a->pit_at[s + 1] - a->pit_at[s]; i <= n; i++) {
             if (i % STEP == 0) a->kept[a->kept_at[s] + i / STEP] = state;
-            if (i < n) smurf_adaptive_see(&state, a->pit[a->pit_at[s] + i]);
+            if (i < n) see(&state, a, a->pit_at[s] + i);
         }
     }
 }
 
 smurf_status smurf_adaptation_init(struct adaptation *out, const struct predictor *p, const smurf_data *data,
-                                   double gamma, double tick, int threads, const struct progress *progress,
-                                   smurf_error *err)
+                                   const struct followed *start, double tick, int threads,
+                                   const struct progress *progress, smurf_error *err)
 {
-    smurf_status status = make(out, data, err);
+    smurf_status status = make(out, data, start->types.rate > 0 && p->class->shares, err);
     if (status) return status;
     struct job job = {.out = out, .predictor = p, .tick = tick};
     struct progress own = *progress;
@@ -143,11 +156,11 @@ smurf_status smurf_adaptation_init(struct adaptation *out, const struct predicto
     free(job.pieces.piece);
     if (job.out_of_memory) return smurf_fail_memory(err);
     if (job.stop.asked) return smurf_stop_fail(&job.stop, err);
-    follow(out, gamma);
+    follow(out, start);
     return SMURF_OK;
 }
 
-const struct adaptive *smurf_adaptation_at(struct adaptation_cursor *c, const struct adaptation *a, size_t sequence,
+const struct followed *smurf_adaptation_at(struct adaptation_cursor *c, const struct adaptation *a, size_t sequence,
                                            size_t event)
 {
     size_t gap = event - a->begin[sequence], kept = gap / STEP * STEP;
@@ -156,7 +169,6 @@ const struct adaptive *smurf_adaptation_at(struct adaptation_cursor *c, const st
         *c = (struct adaptation_cursor){a, sequence, a->begin[sequence] + kept,
                                         a->kept[a->kept_at[sequence] + gap / STEP]};
     }
-    for (; c->event < event; c->event++)
-        smurf_adaptive_see(&c->state, a->pit[a->pit_at[sequence] + c->event - a->begin[sequence]]);
+    for (; c->event < event; c->event++) see(&c->state, a, a->pit_at[sequence] + c->event - a->begin[sequence]);
     return &c->state;
 }

@@ -123,6 +123,20 @@ smurf_status smurf_bootstrap_row(struct row_values *row, const struct evaluation
 /* ---- Against the best naive row ------------------------------------------------------------------ */
 
 enum { PAIRED_RESAMPLES = 1000, GROUPS_MOST = 1000, SEQUENCES_FEW = 20, BLOCKS_MOST = 100, BLOCK_LEAST = 10 };
+enum { UNITS_LEAST = 5 };
+
+double smurf_student(double df)
+{
+    return 1.6448536 + (1.5241 + 1.4202 / df) / df;
+}
+
+/* The level of the lower end. Resamples of few units vary too little: the 5% quantile of the normal law is replaced by
+   that of Student's, with the deviation of a sample (the expanded percentile interval, Hesterberg 2015). */
+static double end_level(size_t units)
+{
+    double u = (double)units;
+    return 0.5 * erfc(smurf_student(u - 1) * sqrt(u / (u - 1)) / sqrt(2));
+}
 
 static enum row best_naive(const struct evaluation *e)
 {
@@ -159,7 +173,7 @@ smurf_status smurf_bootstrap_advantage(struct advantage *out, const struct evalu
     out->value = 100 * (1 - e->row[ROW_MODEL].metrics.crps / e->row[best].metrics.crps);
     double(*pair)[2] = calloc(GROUPS_MOST, sizeof *pair), *each = malloc(PAIRED_RESAMPLES * sizeof *each);
     size_t units = pair && each ? pair_units(pair, e, naive) : 0;
-    for (size_t b = 0; b < PAIRED_RESAMPLES && units > 1; b++) {
+    for (size_t b = 0; b < PAIRED_RESAMPLES && units >= UNITS_LEAST; b++) {
         double sum[2] = {0};
         struct random random;
         smurf_random_init(&random, seed, measure_stream(STREAM_BOOTSTRAP, b));
@@ -169,10 +183,10 @@ smurf_status smurf_bootstrap_advantage(struct advantage *out, const struct evalu
         }
         each[b] = 100 * (1 - sum[0] / sum[1]);
     }
-    if (units > 1) {
+    if (units >= UNITS_LEAST) {
         smurf_sort(each, PAIRED_RESAMPLES);
-        out->low = between(each, PAIRED_RESAMPLES, 0.05);
-        out->high = between(each, PAIRED_RESAMPLES, 0.95);
+        out->low = between(each, PAIRED_RESAMPLES, end_level(units));
+        out->high = between(each, PAIRED_RESAMPLES, 1 - end_level(units));
     }
     bool ok = pair && each;
     free(pair);

@@ -15,8 +15,11 @@ smurf_status smurf_bootstrap_row(struct row_values *row, const struct evaluation
                                  size_t n_dev, uint64_t seed, int threads, struct stop *stop, smurf_error *err);
 
 /* Compares ROW_MODEL with the best naive row. Units are sequences, in at most 1,000 groups of neighbours; with fewer
-   than 20 sequences, equal blocks of time: at most 100, of 10 gaps or more. */
+   than 20 sequences, equal blocks of time: at most 100, of 10 gaps or more. Fewer than 5 units give no interval. */
 smurf_status smurf_bootstrap_advantage(struct advantage *out, const struct evaluation *evaluation, uint64_t seed,
                                        smurf_error *err);
+
+/* The 95% quantile of Student's law with df >= 4 degrees of freedom, within 0.01. */
+double smurf_student(double df);
 
 #endif

@@ -37,7 +37,8 @@ static double last_of(const struct evaluation_plan *plan, const struct adaptatio
     if (!s->length || s->length < s->first || !(s->end > s->time[s->length - 1])) return NAN;
     model->class->read(model->self, workspace, s);
     struct dist dist = model->class->dist(model->self, workspace, s->length - 1, 0);
-    if (adaptation) dist = smurf_adapted(&adapted, dist, smurf_adaptation_at(&cursor, adaptation, sequence, s->length));
+    if (adaptation)
+        dist = smurf_adapted(&adapted, dist, &smurf_adaptation_at(&cursor, adaptation, sequence, s->length)->levels);
     return smurf_ends_forecast(model, workspace, s, s->length - 1, &dist);
 }
 

@@ -410,15 +410,17 @@ static smurf_status draw_examples(struct evaluation *e, const struct evaluation_
 smurf_status smurf_evaluation_run(struct evaluation *out, const struct evaluation_plan *plan, smurf_error *err)
 {
     struct adaptation room = {0};
-    const struct adaptation *adaptation = plan->model.class && plan->gamma > 0 ? &room : NULL;
+    struct followed start = {.types = plan->blend};
+    smurf_adaptive_init(&start.levels, plan->gamma);
+    const struct adaptation *adaptation = plan->model.class && smurf_followed_moves(&start) ? &room : NULL;
     const struct progress progress = {.report = plan->progress, .context = plan->progress_context};
     *out = (struct evaluation){0};
     smurf_status status = check(plan, err);
     if (!status) status = begin(out, plan, err);
     if (status) return status;
     if (adaptation)
-        status = smurf_adaptation_init(&room, &plan->model, plan->test, plan->gamma, plan->tick, plan->threads,
-                                       &progress, err);
+        status =
+            smurf_adaptation_init(&room, &plan->model, plan->test, &start, plan->tick, plan->threads, &progress, err);
     if (!status) status = measure(out, plan, adaptation, err);
     if (!status) status = summarise(out, plan, err);
     if (!status) status = measure_ends(out, plan, adaptation, err);

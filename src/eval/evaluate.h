@@ -14,6 +14,7 @@
 
 #include "eval/evaluation.h"
 #include "eval/markov.h"
+#include "eval/told.h"
 #include "naive/recency.h"
 
 #include <stdbool.h>
@@ -49,6 +50,8 @@ struct evaluation_plan {
     smurf_progress_fn *progress;
     void *progress_context;
     double gamma; /* step of adaptive levels (law/adaptive.h), with which ROW_FIXED is measured too; 0: none */
+    const struct told *told; /* about the model's laws, which do not adapt; NULL: they are asked one by one */
+    struct blend blend;      /* weights of types as they begin (law/blend.h); rate 0: they are fixed */
 };
 
 /* Fills *out, which the caller releases; on failure there is nothing to release. A test set without gaps is

@@ -101,6 +101,8 @@ struct evaluation {
 /* The public handle. */
 struct smurf_evaluation {
     struct evaluation values;
+    const char *device; /* where laws were measured */
+    const char *remark; /* why not where they were asked to; NULL: they were */
 };
 
 /* Whether the type of the event that ends gap i is scored. */

@@ -20,14 +20,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NODES = 20, GAPS_AT_ONCE = NODES + 1 };
+enum { GAPS_AT_ONCE = TYPE_NODES + 1 };
 
-static const double node[NODES] = {
+const double smurf_type_node[TYPE_NODES] = {
     0.0034357004074525577, 0.018014036361043095, 0.043882785874337082, 0.080441514088890609, 0.1268340467699246,
     0.18197315963674249,   0.24456649902458644,  0.31314695564229023,  0.38610707442917747,  0.46173673943325133,
     0.53826326056674867,   0.61389292557082253,  0.68685304435770977,  0.75543350097541362,  0.81802684036325757,
     0.8731659532300754,    0.91955848591110945,  0.95611721412566286,  0.98198596363895696,  0.99656429959254744};
-static const double weight[NODES] = {
+static const double weight[TYPE_NODES] = {
     0.0088070035695766366, 0.020300714900193109, 0.031336024167054721, 0.041638370788352336, 0.050965059908620131,
     0.059097265980759123,  0.065844319224588263, 0.071048054659190937, 0.074586493236301829, 0.076376693565362891,
     0.076376693565362891,  0.074586493236301829, 0.071048054659190937, 0.065844319224588263, 0.059097265980759123,
@@ -141,6 +141,22 @@ static void measure_times(const struct measurer *m, const struct row_values *row
     for (size_t l = 0; l < SMURF_LEVELS; l++) row->quantile[i * SMURF_LEVELS + l] = narrow(quantile[l], gap);
 }
 
+/* The same from what is known. */
+static void take_times(const struct measurer *m, const struct row_values *row, const struct told_row *told, size_t i,
+                       double gap)
+{
+    struct random random;
+    const double *mass = told->mass + 2 * i, *quantile = told->quantile + i * TOLD_LEVELS, density = told->density[i];
+    smurf_random_init(&random, m->plan->seed, measure_stream(STREAM_PIT, i));
+    row->pit[i] = mass[0] + smurf_random_uniform(&random) * (mass[1] - mass[0]);
+    if (row->mass) memcpy(row->mass + 2 * i, mass, 2 * sizeof *mass);
+    if (row->log_density) row->log_density[i] = log(density < DBL_MIN ? DBL_MIN : density);
+    if (row->spread) row->spread[i] = told->spread[i];
+    if (m->plan->brief) return;
+    row->crps[i] = told->crps[i];
+    for (size_t l = 0; l < SMURF_LEVELS; l++) row->quantile[i * SMURF_LEVELS + l] = narrow(quantile[l], gap);
+}
+
 /* ---- Types --------------------------------------------------------------------------------------- */
 
 static uint32_t largest(const double *share, uint32_t types)
@@ -152,19 +168,19 @@ static uint32_t largest(const double *share, uint32_t types)
 }
 
 /* Fills m->share with the probabilities of the types, time unknown, and the last row of m->types with those at `gap`.
- */
-static const double *average_types(struct measurer *m, const struct dist *dist, size_t row, double gap)
+   node (TYPE_NODES): the law's quantiles at smurf_type_node. */
+static const double *average_types(struct measurer *m, const double *node, size_t row, double gap)
 {
     const struct predictor *model = &m->plan->model;
     uint32_t types = model->types;
     double at[GAPS_AT_ONCE];
-    dist->class->quantile(dist->self, node, at, NODES);
-    at[NODES] = gap;
+    memcpy(at, node, TYPE_NODES * sizeof *at);
+    at[TYPE_NODES] = gap;
     model->class->types(model->self, m->model, row, at, m->types, GAPS_AT_ONCE);
     memset(m->share, 0, types * sizeof *m->share);
-    for (size_t g = 0; g < NODES; g++)
+    for (size_t g = 0; g < TYPE_NODES; g++)
         for (uint32_t k = 0; k < types; k++) m->share[k] += weight[g] * m->types[g * types + k];
-    return m->types + (size_t)NODES * types;
+    return m->types + (size_t)TYPE_NODES * types;
 }
 
 static double squared_distance(const double *share, uint32_t types, uint32_t truth)
@@ -177,12 +193,11 @@ static double squared_distance(const double *share, uint32_t types, uint32_t tru
     return sum;
 }
 
-static void measure_types(struct measurer *m, const struct row_values *out, const struct dist *dist, size_t i,
-                          size_t event)
+static void measure_types(struct measurer *m, const struct row_values *out, const double *node, size_t i, size_t event)
 {
     uint32_t types = m->plan->model.types, truth = m->sequence->type[event];
     double gap = m->sequence->time[event] - m->sequence->time[event - 1];
-    const double *at_gap = average_types(m, dist, event - 1, gap);
+    const double *at_gap = average_types(m, node, event - 1, gap);
     uint32_t top = largest(m->share, types);
     out->top[i] = top;
     out->top_share[i] = (float)m->share[top];
@@ -255,12 +270,15 @@ static void measure_naive(const struct measurer *m, const struct row_values *out
     measure_times(m, out, &dist, i, gap, smurf_naive_spread(&dist));
 }
 
-/* The model's law with its levels adapted, from the one without. */
+/* The model's law with its levels adapted, from the one without; its types follow, too. */
 static struct dist adapt(struct measurer *m, struct dist dist, size_t event)
 {
     if (!m->adaptation) return dist;
     size_t sequence = (size_t)(m->sequence - m->plan->test->sequence);
-    return smurf_adapted(&m->adapted, dist, smurf_adaptation_at(&m->cursor, m->adaptation, sequence, event));
+    const struct followed *state = smurf_adaptation_at(&m->cursor, m->adaptation, sequence, event);
+    const struct predictor *model = &m->plan->model;
+    if (m->adaptation->shares) model->class->follow(m->model, &state->types);
+    return smurf_adapted(&m->adapted, dist, &state->levels);
 }
 
 static void measure_model(struct measurer *m, const struct evaluation *e, size_t i, size_t event, double gap)
@@ -268,15 +286,34 @@ static void measure_model(struct measurer *m, const struct evaluation *e, size_t
     const struct evaluation_plan *plan = m->plan;
     const struct predictor *model = &plan->model;
     struct dist fixed = model->class->dist(model->self, m->model, event - 1, 0), dist = adapt(m, fixed, event);
-    bool open = m->adaptation && smurf_adaptive_is_open(&m->cursor.state);
+    bool open = m->adaptation && smurf_adaptive_is_open(&m->cursor.state.levels);
     measure_times(m, &e->row[ROW_MODEL], &dist, i, gap, open ? INFINITY : smurf_naive_spread(&dist));
     if (e->end_after) e->end_after[i] = smurf_ends_forecast(model, m->model, m->sequence, event - 1, &dist);
-    if (m->types) measure_types(m, &e->row[ROW_MODEL], &dist, i, event);
+    if (m->types) {
+        double node[TYPE_NODES];
+        dist.class->quantile(dist.self, smurf_type_node, node, TYPE_NODES);
+        measure_types(m, &e->row[ROW_MODEL], node, i, event);
+    }
     if (plan->draws) measure_draws(m, &e->row[ROW_SAMPLED], &dist, i, event - 1, gap);
     if (e->row[ROW_FIXED].name) measure_times(m, &e->row[ROW_FIXED], &fixed, i, gap, smurf_naive_spread(&fixed));
     if (!plan->has_map) return;
     dist = model->class->dist(model->self, m->model, event - 1, 1);
     measure_times(m, &e->row[ROW_RAW], &dist, i, gap, smurf_naive_spread(&dist));
+}
+
+/* Asks the law for what is not known. */
+static void measure_told(struct measurer *m, const struct evaluation *e, size_t i, size_t event, double gap)
+{
+    const struct evaluation_plan *plan = m->plan;
+    const struct predictor *model = &plan->model;
+    const struct told *told = plan->told;
+    struct dist dist = {0};
+    take_times(m, &e->row[ROW_MODEL], &told->model, i, gap);
+    if (plan->has_map) take_times(m, &e->row[ROW_RAW], &told->raw, i, gap);
+    if (m->types) measure_types(m, &e->row[ROW_MODEL], told->model.quantile + i * TOLD_LEVELS + SMURF_LEVELS, i, event);
+    if (e->end_after || (plan->draws && !plan->draw)) dist = model->class->dist(model->self, m->model, event - 1, 0);
+    if (e->end_after) e->end_after[i] = smurf_ends_forecast(model, m->model, m->sequence, event - 1, &dist);
+    if (plan->draws) measure_draws(m, &e->row[ROW_SAMPLED], &dist, i, event - 1, gap);
 }
 
 /* The most probable type by recency, before event `event`. Asking in order is fastest. */
@@ -294,7 +331,10 @@ void smurf_measurer_gap(struct measurer *m, const struct evaluation *e, size_t i
     double gap = m->sequence->time[event] - m->sequence->time[event - 1];
     e->gap[i] = gap;
     e->type[i] = m->sequence->type[event];
-    if (m->model) measure_model(m, e, i, event, gap);
+    if (m->model && plan->told)
+        measure_told(m, e, i, event, gap);
+    else if (m->model)
+        measure_model(m, e, i, event, gap);
     for (enum row r = ROW_MARGINAL; r < ROWS; r++)
         if (m->naive[r]) measure_naive(m, &e->row[r], naive_of(plan, r), m->naive[r], i, event - 1, gap);
     if (plan->markov) e->markov_right[i] = smurf_markov_next(plan->markov, m->sequence->type[event - 1]) == e->type[i];
@@ -306,7 +346,9 @@ void smurf_measurer_gap(struct measurer *m, const struct evaluation *e, size_t i
 static void example_types(struct measurer *m, struct example *out, const struct dist *dist, size_t row)
 {
     uint32_t types = m->plan->model.types;
-    average_types(m, dist, row, out->truth);
+    double node[TYPE_NODES];
+    dist->class->quantile(dist->self, smurf_type_node, node, TYPE_NODES);
+    average_types(m, node, row, out->truth);
     for (out->types = 0; out->types < EXAMPLE_TYPES && out->types < types; out->types++) {
         uint32_t top = largest(m->share, types);
         out->type[out->types] = top;

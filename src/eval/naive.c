@@ -334,10 +334,10 @@ static struct dist recent_dist(const void *self, void *workspace, size_t row, in
 }
 
 static const struct predictor_class marginal_class = {
-    "marginal", workspace_new, free, read_sequence, marginal_dist, NULL, NULL, NULL, NULL,
+    "marginal", workspace_new, free, read_sequence, marginal_dist, NULL, NULL, NULL, NULL, NULL, NULL,
 };
 static const struct predictor_class recent_class = {
-    "recent", workspace_new, free, read_sequence, recent_dist, NULL, NULL, NULL, NULL,
+    "recent", workspace_new, free, read_sequence, recent_dist, NULL, NULL, NULL, NULL, NULL, NULL,
 };
 
 struct predictor smurf_naive_marginal(const struct naive *naive)
@@ -414,10 +414,10 @@ static struct dist last_dist(const void *self, void *workspace, size_t row, int 
 }
 
 static const struct predictor_class same_hour_class = {
-    "same hour", past_new, past_free, past_read, same_hour_dist, NULL, NULL, NULL, NULL,
+    "same hour", past_new, past_free, past_read, same_hour_dist, NULL, NULL, NULL, NULL, NULL, NULL,
 };
 static const struct predictor_class last_class = {
-    "last 100", past_new, past_free, past_read, last_dist, NULL, NULL, NULL, NULL,
+    "last 100", past_new, past_free, past_read, last_dist, NULL, NULL, NULL, NULL, NULL, NULL,
 };
 
 bool smurf_naive_is_dated(const struct naive *naive)

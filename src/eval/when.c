@@ -1,25 +1,17 @@
 /*
- * when.c - see when.h. Dates are stored as seconds since 1970 in UTC; the zone is the one the data was read in. A
- * pattern without a year starts in 1970 (time_format.h): its hours are right, its weekdays are not.
+ * when.c - see when.h. Dates are stored as seconds since 1970 in UTC; the zone is the one the data was read in.
  */
 #include "eval/when.h"
 
 #include "base/error.h"
 #include "data/data.h"
+#include "data/reading.h"
 #include "data/time_zone.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool lacks_year(const char *format)
-{
-    if (!format || !strchr(format, '%') || strchr(format, '@')) return false;
-    for (const char *p = format; (p = strchr(p, '%')) && p[1]; p += 2)
-        if (strchr("YyFDs", p[1])) return false;
-    return true;
-}
 
 static void fill(struct evaluation *out, const smurf_data *data, const struct time_zone *zone)
 {
@@ -44,7 +36,7 @@ smurf_status smurf_when_fill(struct evaluation *out, const smurf_data *data, smu
     out->began = malloc((out->n ? out->n : 1) * sizeof *out->began);
     if (out->began) fill(out, data, zone);
     snprintf(out->zone, sizeof out->zone, "%s", zone ? name : "UTC");
-    out->no_week = lacks_year(data->reading.time_format);
+    out->no_week = smurf_reading_lacks_year(&data->reading);
     smurf_time_zone_free(zone);
     return out->began ? SMURF_OK : smurf_fail_memory(err);
 }

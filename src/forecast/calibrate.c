@@ -194,12 +194,14 @@ static smurf_status adapt(const struct work *w, smurf_calibration *out, smurf_er
                                         .done = w->done};
     struct gamma_choice choice;
     out->adaptive = fmax(w->model.config.adaptive, 0);
-    if (w->model.config.adaptive != SMURF_AUTO) return SMURF_OK;
-    smurf_status status = smurf_gamma_choose(&choice, &search, err);
-    if (status) return status;
-    out->adaptive = choice.gamma;
-    out->pinball_before = choice.before;
-    out->pinball_after = choice.after;
+    if (w->model.config.adaptive == SMURF_AUTO) {
+        smurf_status status = smurf_gamma_choose(&choice, &search, err);
+        if (status) return status;
+        out->adaptive = choice.gamma;
+        out->pinball_before = choice.before;
+        out->pinball_after = choice.after;
+    }
+    if (out->adaptive > 0) out->cs_adapted = smurf_gamma_score(&search, out->adaptive);
     return SMURF_OK;
 }
 
@@ -293,7 +295,8 @@ static smurf_status check(const smurf_model *model, const smurf_data *data, smur
 static smurf_status pool(smurf_model *model, struct work *w, const smurf_data *train, smurf_error *err)
 {
     smurf_status status = SMURF_OK;
-    if (train) status = smurf_model_pool_fit(model, w->data, train, w->threads, w->stop, err);
+    bool follow = model->config.adaptive != 0;
+    if (train) status = smurf_model_pool_fit(model, w->data, train, follow, false, w->threads, w->stop, err);
     w->model = *model;
     w->model.notes.calibration.recalibrated = 0;
     return status;

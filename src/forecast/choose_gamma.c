@@ -47,11 +47,41 @@ static bool is_start(const struct gamma_search *s, size_t sequence, size_t g)
     return g == s->offset[sequence] || map_of(s, sequence, g) != map_of(s, sequence, g - 1);
 }
 
-static void see(const struct gamma_search *s, struct states *states, size_t sequence, size_t g)
+static double mapped_pit(const struct gamma_search *s, size_t sequence, size_t g)
 {
     const struct recalibration *map = map_of(s, sequence, g);
-    double pit = map ? smurf_recalibration_map(map, s->pit[g]) : s->pit[g];
+    return map ? smurf_recalibration_map(map, s->pit[g]) : s->pit[g];
+}
+
+static void see(const struct gamma_search *s, struct states *states, size_t sequence, size_t g)
+{
+    double pit = mapped_pit(s, sequence, g);
     for (size_t c = 0; c < CANDIDATES; c++) smurf_adaptive_see(&states->of[c], pit);
+}
+
+/* As score_of in calibrate.c, but a gap counts as below the level that was shown for it. */
+double smurf_gamma_score(const struct gamma_search *s, double gamma)
+{
+    size_t below[ADAPTIVE_LEVELS] = {0}, n = s->offset[s->data->sequences];
+    double sum = 0;
+    int levels = 0;
+    for (size_t q = 0; q < s->data->sequences; q++) {
+        struct adaptive now;
+        smurf_adaptive_init(&now, gamma);
+        for (size_t g = s->offset[q]; g < s->offset[q + 1]; g++) {
+            double pit = mapped_pit(s, q, g);
+            if (is_start(s, q, g)) smurf_adaptive_init(&now, gamma);
+            for (size_t k = 0; k < ADAPTIVE_LEVELS; k++) below[k] += pit <= now.p[k];
+            smurf_adaptive_see(&now, pit);
+        }
+    }
+    for (size_t k = 0; k < ADAPTIVE_LEVELS; k++) {
+        double miss = (double)below[k] / (double)n - smurf_levels[k];
+        if (smurf_levels[k] < 0.495) continue;
+        sum += miss * miss;
+        levels++;
+    }
+    return 100 * sqrt(sum / levels);
 }
 
 static size_t gap_of(const struct gamma_search *s, const struct piece *piece, size_t event)

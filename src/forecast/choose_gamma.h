@@ -25,6 +25,9 @@ struct gamma_choice {
     double before, after; /* mean pinball loss over the grid with gamma 0 and with the choice */
 };
 
+/* The calibration score, in %, of levels that follow the gaps by steps of gamma. */
+double smurf_gamma_score(const struct gamma_search *search, double gamma);
+
 smurf_status smurf_gamma_choose(struct gamma_choice *out, const struct gamma_search *search, smurf_error *err);
 
 #endif

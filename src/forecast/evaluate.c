@@ -129,3 +129,9 @@ double smurf_evaluation_mean_gap(const smurf_evaluation *evaluation)
 {
     return evaluation->values.mean_gap;
 }
+
+const char *smurf_evaluation_device(const smurf_evaluation *evaluation, const char **remark)
+{
+    if (remark) *remark = evaluation->remark;
+    return evaluation->device ? evaluation->device : "cpu";
+}

@@ -8,6 +8,7 @@
 #include "base/threads.h"
 #include "data/data.h"
 #include "data/rare.h"
+#include "forecast/evaluate_gpu.h"
 #include "forecast/model_predictor.h"
 
 #include <math.h>
@@ -22,15 +23,20 @@ struct drawing {
     const smurf_model *model;
     const struct sampler_class *sampler;
     struct sampler_config config;
+    const double *drawn; /* (gaps x draws) on the law's axis; NULL: not drawn yet */
 };
 
 static bool draw(void *context, const struct predictor *p, void *workspace, size_t row, uint64_t stream, double *out,
                  size_t n)
 {
     const struct drawing *d = context;
-    const smurf_scale *scale;
-    struct law law = p->class->law(p->self, workspace, row, &scale);
-    if (!d->sampler->draw(&law, &d->config, stream, out, n)) return false;
+    const smurf_scale *scale = &d->model->view.scale;
+    if (d->drawn) {
+        memcpy(out, d->drawn + stream * n, n * sizeof *out);
+    } else {
+        struct law law = p->class->law(p->self, workspace, row, &scale);
+        if (!d->sampler->draw(&law, &d->config, stream, out, n)) return false;
+    }
     for (size_t i = 0; i < n; i++) out[i] = smurf_scale_backward(scale, out[i]);
     return true;
 }
@@ -67,7 +73,9 @@ static void describe_pool(struct evaluation *e, const struct pool *pool)
     if (p->types)
         snprintf(types, sizeof types, "%s %.0f%% those of “%s”", p->law ? ", the types" : "the types are",
                  100 * p->type_weight, p->types);
-    snprintf(e->pool_about, sizeof e->pool_about, "%s%s, chosen on held-out gaps", times, types);
+    snprintf(e->pool_about, sizeof e->pool_about, "%s%s%s%s", times, types,
+             times[0] || types[0] ? ", chosen on held-out gaps" : "the types are pooled with naive ones",
+             p->type_follow > 0 ? "; the weights of types follow what comes" : "");
 }
 
 static smurf_status describe(struct evaluation *e, const smurf_model *m, const struct pool *pool,
@@ -94,9 +102,26 @@ static smurf_status describe(struct evaluation *e, const smurf_model *m, const s
 
 /* ---- Running --------------------------------------------------------------------------------- */
 
+/* Has the GPU measure the laws, or notes why it does not. */
+static smurf_status measure_there(struct gpu_laws *laws, struct laws_gpu *gpu, const smurf_model *m,
+                                  struct evaluation_plan *plan, struct drawing *drawing, const char **remark,
+                                  smurf_error *err)
+{
+    if (!gpu) return SMURF_OK;
+    *remark = smurf_gpu_laws_refuse(m, plan);
+    if (*remark) return SMURF_OK;
+    bool walks = plan->draws && plan->draw;
+    smurf_status status =
+        smurf_gpu_laws_measure(laws, gpu, m, plan, walks ? drawing->sampler : NULL, &drawing->config, err);
+    plan->told = &laws->told;
+    drawing->drawn = laws->drawn;
+    return status;
+}
+
 smurf_status smurf_evaluate_check(const smurf_model *m, const smurf_data *data, smurf_error *err)
 {
-    if (data->types <= m->types) return SMURF_OK;
+    smurf_status status = smurf_further_view_fits(m->view.further, data, err);
+    if (status || data->types <= m->types) return status;
     bool unknown = !data->type_name || strcmp(data->type_name[m->types], OTHER_NAME) == 0; /* as matching leaves it */
     if (data->types == m->types + 1 && unknown) return SMURF_OK;
     return smurf_fail(err, SMURF_ERROR_ARGUMENT,
@@ -110,10 +135,14 @@ smurf_status smurf_evaluate(smurf_evaluation **out, const smurf_model *m, const 
     *out = NULL;
     smurf_eval_config c;
     struct drawing drawing = {.model = m};
+    struct laws_gpu *gpu;
+    struct gpu_laws laws = {0};
+    const char *remark = NULL;
     smurf_status status = smurf_eval_config_take(&c, &drawing.sampler, given, err);
     if (!status) status = smurf_evaluate_check(m, data, err);
     if (!status && drawing.sampler->draw)
         status = smurf_sampler_config_of(&drawing.config, drawing.sampler, m, &c, err);
+    if (!status) status = smurf_gpu_laws_open(&gpu, c.device, err);
     if (status) return status;
     bool mapped = c.recalibrate && m->notes.calibration.recalibrated, walks = drawing.sampler->draw;
     smurf_model plain = *m; /* without its pool and its recalibration map, if not wanted */
@@ -129,7 +158,19 @@ smurf_status smurf_evaluate(smurf_evaluation **out, const smurf_model *m, const 
                                    .draw = walks ? draw : NULL,
                                    .draw_context = &drawing,
                                    .gamma = c.recalibrate ? m->notes.calibration.adaptive : 0};
-    status = smurf_evaluate_plan(out, &plan, train, &c, err);
+    smurf_model_blend(&plain, &plan.blend);
+    plan.spread = !c.fast;
+    plan.threads = c.threads;
+    plan.progress = c.progress;
+    plan.progress_context = c.progress_context;
+    if (smurf_data_gaps(data) > 0) status = measure_there(&laws, gpu, &plain, &plan, &drawing, &remark, err);
+    if (!status) status = smurf_evaluate_plan(out, &plan, train, &c, err);
+    smurf_gpu_laws_release(&laws);
+    smurf_laws_gpu_free(gpu);
+    if (!status) {
+        (*out)->device = plan.told ? "cuda" : "cpu";
+        (*out)->remark = remark;
+    }
     if (!status && !isfinite((*out)->values.row[plan.gamma > 0 ? ROW_FIXED : ROW_MODEL].metrics.crps))
         status = smurf_fail_at(err, data->source, 0,
                                "the model gives no finite law: its weights or the times are too large");

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "data/data.h"
 #include "forecast/truth_predictor.h"
+#include "simulate/process.h"
 
 #include <math.h>
 
@@ -38,6 +39,20 @@ static smurf_status check(const smurf_data *data, uint32_t types, smurf_error *e
     return status;
 }
 
+/* The law may depend on further columns: the data must have them as they were simulated. */
+static smurf_status check_columns(const smurf_data *data, const smurf_process *process, smurf_error *err)
+{
+    struct further further;
+    smurf_status status = smurf_process_further(process, &further, err);
+    if (status) return status;
+    bool same = !further.columns || smurf_further_same(&further, &data->further);
+    smurf_further_release(&further);
+    if (same) return SMURF_OK;
+    return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                      "the law of the process depends on further columns, which the data does not have as they were "
+                      "simulated");
+}
+
 /* These laws have no score to step along: only their distributions can be drawn from. */
 static smurf_status take_config(smurf_eval_config *c, const smurf_eval_config *given, smurf_error *err)
 {
@@ -59,6 +74,7 @@ smurf_status smurf_evaluate_process(smurf_evaluation **out, const smurf_process 
                                    .tick = smurf_data_tick(train ? train : data)};
     smurf_status status = take_config(&c, given, err);
     if (!status) status = check(data, plan.model.types, err);
+    if (!status) status = check_columns(data, process, err);
     plan.draws = c.draws;
     return status ? status : smurf_evaluate_plan(out, &plan, train, &c, err);
 }

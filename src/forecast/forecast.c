@@ -25,27 +25,37 @@ void smurf_forecast_free(smurf_forecast *f)
     f->model->model.class->history->close(f->state);
     smurf_law_workspace_release(&f->workspace);
     smurf_pool_state_release(&f->past);
-    free(f->c), free(f->time), free(f->type);
+    smurf_past_columns_release(&f->past_columns);
+    free(f->c), free(f->time), free(f->type), free(f->further), free(f->row);
     free(f);
+}
+
+smurf_forecast *smurf_forecast_new_settled(const smurf_model *model, size_t history)
+{
+    smurf_forecast *f = calloc(1, sizeof *f);
+    if (!f) return NULL;
+    f->model = model;
+    f->history = history;
+    smurf_adaptive_init(&f->adaptive, model->notes.calibration.adaptive);
+    smurf_model_blend(model, &f->blend);
+    f->c = malloc(model->model.class->coefficients(&model->model) * sizeof *f->c);
+    f->columns = smurf_view_columns(&model->view);
+    f->further = f->columns ? malloc(f->columns * sizeof *f->further) : NULL;
+    f->row = f->columns ? malloc(f->columns * sizeof *f->row) : NULL;
+    bool past = smurf_pool_state_init(&f->past, model->notes.pool);
+    past = smurf_past_columns_init(&f->past_columns, f->columns) && (!f->columns || (f->further && f->row)) && past;
+    if (past && f->c) return f;
+    smurf_forecast_free(f);
+    return NULL;
 }
 
 smurf_status smurf_forecast_new(smurf_forecast **out, const smurf_model *model, size_t history, smurf_error *err)
 {
     *out = NULL;
-    smurf_forecast *f = calloc(1, sizeof *f);
+    smurf_forecast *f = smurf_forecast_new_settled(model, history);
     if (!f) return smurf_fail_memory(err);
-    const struct model_class *class = model->model.class;
-    f->model = model;
-    f->history = history;
-    smurf_adaptive_init(&f->adaptive, model->notes.calibration.adaptive);
-    f->c = malloc(class->coefficients(&model->model) * sizeof *f->c);
-    f->room = 1;
-    f->time = malloc(f->room * sizeof *f->time);
-    f->type = malloc(f->room * sizeof *f->type);
-    smurf_status status = smurf_law_workspace_init(&f->workspace, model, err);
-    if (!status) status = class->history->open(&f->state, &model->model, model->slab, history, err);
-    bool past = smurf_pool_state_init(&f->past, model->notes.pool);
-    if (!status && (!f->c || !f->time || !f->type || !past)) status = smurf_fail_memory(err);
+    smurf_status status = smurf_forecast_room(f, 1, err);
+    if (!status) status = model->model.class->history->open(&f->state, &model->model, model->slab, history, err);
     if (status)
         smurf_forecast_free(f);
     else
@@ -55,13 +65,15 @@ smurf_status smurf_forecast_new(smurf_forecast **out, const smurf_model *model, 
 
 void smurf_forecast_clear(smurf_forecast *f, int64_t origin)
 {
-    f->model->model.class->history->clear(f->state);
+    if (f->state) f->model->model.class->history->clear(f->state);
     smurf_pool_state_clear(&f->past, origin);
+    f->past_columns.events = 0;
     f->events = f->start = f->before = 0;
     f->origin = origin;
     f->since = 0;
     f->ready = false;
     smurf_adaptive_init(&f->adaptive, f->adaptive.gamma);
+    smurf_blend_init(&f->blend, f->blend.rate, f->blend.there);
 }
 
 void smurf_forecast_rest(smurf_forecast *f)
@@ -77,6 +89,7 @@ smurf_status smurf_forecast_wake(smurf_forecast *f, bool *finite, smurf_error *e
     if (status || !f->events) return status;
     if (!f->ready) f->ready = *finite = smurf_law_workspace_set(&f->workspace, f->c);
     smurf_law_workspace_pool(&f->workspace, f->raw ? NULL : &f->past);
+    smurf_law_workspace_blend(&f->workspace, &f->blend);
     return SMURF_OK;
 }
 
@@ -108,13 +121,23 @@ smurf_status smurf_forecast_room(smurf_forecast *f, size_t n, smurf_error *err)
     if (time) f->time = time;
     uint32_t *type = realloc(f->type, room * sizeof *type);
     if (type) f->type = type;
-    if (!time || !type) return smurf_fail_memory(err);
+    float *further = f->columns ? realloc(f->further, room * f->columns * sizeof *further) : NULL;
+    if (further) f->further = further;
+    if (!time || !type || (f->columns && !further)) return smurf_fail_memory(err);
     f->room = room;
     return SMURF_OK;
 }
 
+void smurf_forecast_begin(smurf_forecast *f, double first)
+{
+    const struct history_class *history = f->model->model.class->history;
+    const smurf_sequence window = {.time = &first, .length = 1, .origin = f->origin};
+    if (history->begin) history->begin(f->state, smurf_view_base(&f->model->view, &window));
+}
+
 /* Reads the events of a window in one pass of the encoder. */
-static smurf_status fill(smurf_forecast *f, const double *time, const uint32_t *type, size_t n, smurf_error *err)
+static smurf_status fill(smurf_forecast *f, const double *time, const uint32_t *type, const float *further, size_t n,
+                         smurf_error *err)
 {
     const smurf_sequence window = {.time = time, .type = type, .length = n, .origin = f->origin};
     double *seen = malloc(n * sizeof *seen);
@@ -124,10 +147,14 @@ static smurf_status fill(smurf_forecast *f, const double *time, const uint32_t *
         seen[i] = smurf_view_time(&f->model->view, &window, i);
         gap[i] = smurf_view_gap(&f->model->view, &window, i);
     }
+    if (!status) smurf_forecast_begin(f, time[0]);
+    if (further) f->model->model.class->history->further(f->state, further);
     if (!status) status = f->model->model.class->history->fill(f->state, type, seen, gap, n, f->c, err);
     if (!status) {
         f->first = time[0];
         take_in(f, time[n - 1]);
+    } else if (f->events) {
+        smurf_forecast_begin(f, f->first);
     }
     free(seen);
     free(gap);
@@ -135,7 +162,7 @@ static smurf_status fill(smurf_forecast *f, const double *time, const uint32_t *
 }
 
 /* The next event starts a new window, which begins with the events it shares with the current one. */
-static smurf_status next_window(smurf_forecast *f, double time, uint32_t type, smurf_error *err)
+static smurf_status next_window(smurf_forecast *f, double time, uint32_t type, const float *further, smurf_error *err)
 {
     size_t start = smurf_window_start(&f->model->config, f->before, f->events), skipped = start - f->start;
     size_t n = f->events - start + 1;
@@ -143,22 +170,26 @@ static smurf_status next_window(smurf_forecast *f, double time, uint32_t type, s
     if (status) return status;
     f->time[skipped + n - 1] = time;
     f->type[skipped + n - 1] = type;
-    status = fill(f, f->time + skipped, f->type + skipped, n, err);
+    float *rows = f->columns ? f->further + skipped * f->columns : NULL;
+    if (rows) memcpy(rows + (n - 1) * f->columns, further, f->columns * sizeof *rows);
+    status = fill(f, f->time + skipped, f->type + skipped, rows, n, err);
     if (status) return status;
     memmove(f->time, f->time + skipped, n * sizeof *f->time);
     memmove(f->type, f->type + skipped, n * sizeof *f->type);
+    if (rows) memmove(f->further, rows, n * f->columns * sizeof *rows);
     f->start = start;
     return SMURF_OK;
 }
 
 /* Appends an event to the same window. */
-static smurf_status same_window(smurf_forecast *f, double time, uint32_t type, smurf_error *err)
+static smurf_status same_window(smurf_forecast *f, double time, uint32_t type, const float *further, smurf_error *err)
 {
     const double near[2] = {f->last, time}, far[2] = {f->first, time};
     const smurf_sequence last = {.time = near, .length = 2, .origin = f->origin};
     const smurf_sequence whole = {.time = far, .length = 2, .origin = f->origin};
     const struct view *view = &f->model->view;
     smurf_status status = f->model->config.context ? smurf_forecast_room(f, f->events - f->start + 1, err) : SMURF_OK;
+    if (!status && f->columns) f->model->model.class->history->further(f->state, further);
     if (!status)
         status = f->model->model.class->history->append(f->state, type, smurf_view_time(view, &whole, 1),
                                                         smurf_view_gap(view, &last, 1), f->c, err);
@@ -166,17 +197,23 @@ static smurf_status same_window(smurf_forecast *f, double time, uint32_t type, s
     if (f->model->config.context) {
         f->time[f->events - f->start] = time;
         f->type[f->events - f->start] = type;
+        if (f->columns) memcpy(f->further + (f->events - f->start) * f->columns, further, f->columns * sizeof *further);
     }
     take_in(f, time);
     return SMURF_OK;
 }
 
-smurf_status smurf_forecast_push(smurf_forecast *f, double time, uint32_t type, smurf_error *err)
+smurf_status smurf_forecast_push(smurf_forecast *f, double time, uint32_t type, const float *further, smurf_error *err)
 {
+    if (f->columns && !further) {
+        smurf_further_view_see(f->model->view.further, NULL, f->row);
+        further = f->row;
+    }
     bool begins = f->events == 0 || smurf_window_start(&f->model->config, f->before, f->events) != f->start;
-    smurf_status status = begins ? next_window(f, time, type, err) : same_window(f, time, type, err);
+    smurf_status status = begins ? next_window(f, time, type, further, err) : same_window(f, time, type, further, err);
     if (status) return status;
     f->events++;
+    smurf_past_columns_add(&f->past_columns, type, further);
     smurf_pool_state_push(&f->past, time, type);
     return SMURF_OK;
 }
@@ -186,6 +223,7 @@ void smurf_forecast_copy_law(smurf_forecast *to, const smurf_forecast *from)
     const struct model *model = &from->model->model;
     memcpy(to->c, from->c, model->class->coefficients(model) * sizeof *to->c);
     smurf_pool_state_copy(&to->past, &from->past);
+    smurf_past_columns_copy(&to->past_columns, &from->past_columns);
     to->events = from->events;
     to->before = from->before;
     to->start = from->start;
@@ -195,6 +233,7 @@ void smurf_forecast_copy_law(smurf_forecast *to, const smurf_forecast *from)
     to->since = from->since;
     to->raw = from->raw;
     to->adaptive = from->adaptive;
+    to->blend = from->blend;
     to->ready = false;
 }
 
@@ -208,6 +247,8 @@ smurf_status smurf_forecast_copy(smurf_forecast *to, const smurf_forecast *from,
         if (status) return status;
         memcpy(to->time, from->time, (from->events - from->start) * sizeof *to->time);
         memcpy(to->type, from->type, (from->events - from->start) * sizeof *to->type);
+        if (to->columns)
+            memcpy(to->further, from->further, (from->events - from->start) * to->columns * sizeof *to->further);
     }
     smurf_forecast_copy_law(to, from);
     return SMURF_OK;
@@ -215,6 +256,7 @@ smurf_status smurf_forecast_copy(smurf_forecast *to, const smurf_forecast *from,
 
 smurf_status smurf_forecast_check_event(const smurf_forecast *f, double time, uint32_t type, smurf_error *err)
 {
+    if (!f->state) return smurf_forecast_fail_settled(err);
     if (!isfinite(time)) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "time %g of an event is not finite", time);
     if (f->events && time < f->last)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "time %.17g lies before the last event, at %.17g", time, f->last);
@@ -223,16 +265,6 @@ smurf_status smurf_forecast_check_event(const smurf_forecast *f, double time, ui
                           "type %u is unknown to the model: it has types 0 to %u, and %u stands for any other",
                           (unsigned)type, (unsigned)(f->model->types - 1), (unsigned)f->model->types);
     return SMURF_OK;
-}
-
-smurf_status smurf_forecast_append(smurf_forecast *f, double time, uint32_t type, smurf_error *err)
-{
-    struct adaptive next;
-    smurf_status status = smurf_forecast_check_event(f, time, type, err);
-    if (!status) status = smurf_forecast_see(f, time, &next, err);
-    if (!status) status = smurf_forecast_push(f, time, type, err);
-    if (!status) f->adaptive = next;
-    return status;
 }
 
 smurf_status smurf_forecast_read(smurf_forecast *f, const smurf_sequence *s, size_t events, smurf_error *err)
@@ -250,7 +282,8 @@ smurf_status smurf_forecast_read(smurf_forecast *f, const smurf_sequence *s, siz
     }
     if (status) return status;
     const size_t all = events; /* with a bound on the history, levels follow the laws that have it */
-    if (f->adaptive.gamma > 0 && f->history && f->history < all) events = smurf_adaptation_begin(all);
+    bool moves = smurf_followed_moves(&(struct followed){f->adaptive, f->blend});
+    if (moves && f->history && f->history < all) events = smurf_adaptation_begin(all);
     size_t start = smurf_window_start(&f->model->config, s->before, events - 1), n = events - start;
     if (f->model->config.context) {
         status = smurf_forecast_room(f, n, err);
@@ -258,14 +291,18 @@ smurf_status smurf_forecast_read(smurf_forecast *f, const smurf_sequence *s, siz
         memcpy(f->time, s->time + start, n * sizeof *f->time);
         memcpy(f->type, s->type + start, n * sizeof *f->type);
     }
-    status = fill(f, s->time + start, s->type + start, n, err);
+    float *further;
+    status = smurf_forecast_read_columns(f, s, start, events, &further, err);
+    if (!status) status = fill(f, s->time + start, s->type + start, further, n, err);
+    free(further);
     if (status) return status;
     for (size_t i = 0; i < events; i++) smurf_pool_state_push(&f->past, s->time[i], s->type[i]);
     f->start = start;
     f->events = events;
     f->before = s->before;
     if (events == all) return smurf_forecast_adapt(f, s, err);
-    for (size_t i = events; i < all && !status; i++) status = smurf_forecast_append(f, s->time[i], s->type[i], err);
+    for (size_t i = events; i < all && !status; i++)
+        status = smurf_forecast_append_with(f, s->time[i], s->type[i], smurf_forecast_columns_of(f, s, i), err);
     return status;
 }
 

@@ -112,7 +112,9 @@ static smurf_status run_path(smurf_forecast *f, const smurf_forecast *base, cons
         if (out->n == EVENTS_MOST)
             return smurf_fail(err, SMURF_ERROR_ARGUMENT,
                               "a future has %d events and has not reached its end: ask for a nearer one", EVENTS_MOST);
-        status = smurf_forecast_push(f, base->last + time, type, err);
+        const float *further = NULL; /* of a past event */
+        if (f->columns) further = smurf_past_columns_draw(&base->past_columns, type, smurf_random_uniform(&random));
+        status = smurf_forecast_push(f, base->last + time, type, further, err);
     }
     return status;
 }
@@ -121,6 +123,7 @@ static smurf_status run_path(smurf_forecast *f, const smurf_forecast *base, cons
 
 static smurf_status check(const smurf_forecast *f, const smurf_futures_config *c, smurf_error *err)
 {
+    if (!f->state) return smurf_forecast_fail_settled(err);
     if (!f->events) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "the history is empty: append an event first");
     if (c->paths == 0) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "futures need at least one path");
     if (isnan(c->until) || c->until < 0)

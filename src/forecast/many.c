@@ -62,6 +62,8 @@ static size_t sequence_at(const struct many *m, size_t i)
 
 static smurf_status check(const struct many *m, smurf_error *err)
 {
+    smurf_status status = smurf_further_view_fits(m->model->view.further, m->data, err);
+    if (status) return status;
     for (size_t i = 0; m->c.sequence && i < m->c.sequences; i++)
         if (m->c.sequence[i] >= m->data->sequences)
             return smurf_fail(err, SMURF_ERROR_ARGUMENT, "sequence %zu was asked for, of %zu", m->c.sequence[i],
@@ -124,7 +126,8 @@ static smurf_status take_events(struct many *m, size_t *n, smurf_error *err)
         if (m->event == 0) smurf_forecast_clear(f, s->origin);
         while (m->event < s->length) {
             if (appends++ == APPENDS_MOST) return SMURF_OK;
-            smurf_status status = smurf_forecast_append(f, s->time[m->event], s->type[m->event], err);
+            smurf_status status = smurf_forecast_append_with(
+                f, s->time[m->event], s->type[m->event], s->further ? s->further + m->event * s->columns : NULL, err);
             if (status) return status;
             if (++m->event % m->c.every) continue;
             struct slot *slot = &m->slot[(*n)++];

@@ -12,7 +12,8 @@
 double smurf_model_noise(const smurf_settings *settings)
 {
     const struct objective_class *objective = smurf_objective_named_f32(settings->objective);
-    return objective->noise ? objective->noise(settings) : 0;
+    /* A clock is learned without noise: Tweedie's step along its slopes would be wrong. */
+    return objective->noise && !settings->wall_clock ? objective->noise(settings) : 0;
 }
 
 smurf_status smurf_law_workspace_init(struct law_workspace *workspace, const smurf_model *model, smurf_error *err)
@@ -23,7 +24,7 @@ smurf_status smurf_law_workspace_init(struct law_workspace *workspace, const smu
     workspace->memory = malloc(model->model.class->law_memory(&model->model));
     workspace->type_rows = model->types < 10000 ? TYPE_POINTS : 8;
     workspace->type_room = malloc(workspace->type_rows * model->types * sizeof *workspace->type_room);
-    workspace->naive_share = malloc(model->types * sizeof *workspace->naive_share);
+    workspace->naive_share = malloc(POOL_TYPES * model->types * sizeof *workspace->naive_share);
     smurf_status status = smurf_exact_init(&workspace->exact, err);
     if (!status && (!workspace->memory || !workspace->type_room || !workspace->naive_share))
         status = smurf_fail_memory(err);
@@ -111,18 +112,64 @@ struct dist smurf_law_workspace_dist(struct law_workspace *workspace, int raw)
     return smurf_recalibrated(&workspace->recalibrated, dist, &m->notes.map);
 }
 
+_Static_assert((int)BLEND_LAWS == (int)POOL_TYPES, "the fitted pool, then the naive laws");
+
+void smurf_law_workspace_blend(struct law_workspace *workspace, const struct blend *blend)
+{
+    workspace->blend = blend;
+}
+
+void smurf_model_blend(const smurf_model *model, struct blend *out)
+{
+    const struct pool *pool = model->notes.pool;
+    unsigned there = 1;
+    for (enum pool_types t = POOL_MARKOV; t < POOL_TYPES && pool; t++)
+        if (smurf_pool_has_types(pool, t)) there |= 1u << t;
+    smurf_blend_init(out, pool ? pool->type_follow : 0, there);
+}
+
+/* The naive laws that the pool knows, which are those that it uses. */
+static const double *naive_shares(struct law_workspace *workspace, enum pool_types types)
+{
+    const struct pool_state *past = workspace->past;
+    size_t n = workspace->model->types;
+    for (enum pool_types t = POOL_MARKOV; t < POOL_TYPES && !workspace->shared; t++)
+        if (smurf_pool_has_types(past->pool, t)) smurf_pool_shares(past, t, workspace->naive_share + t * n);
+    workspace->shared = true;
+    return workspace->naive_share + types * n;
+}
+
 /* Pools n rows of probabilities with the naive ones. */
 static void pool_types(struct law_workspace *workspace, double *out, size_t n)
 {
-    const struct pool_state *past = workspace->past;
+    const struct blend *blend = workspace->blend;
     size_t types = workspace->model->types;
-    if (!past || !past->pool->types) return;
-    if (!workspace->shared) smurf_pool_shares(past, past->pool->types, workspace->naive_share);
-    workspace->shared = true;
-    double weight = past->pool->type_weight;
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < types; k++)
-            out[i * types + k] = (1 - weight) * out[i * types + k] + weight * workspace->naive_share[k];
+    if (!workspace->past) return;
+    const struct pool *pool = workspace->past->pool;
+    double weight[POOL_TYPES] = {1 - pool->type_weight};
+    weight[pool->types] += pool->type_weight;
+    for (int t = 0; t < POOL_TYPES && blend && blend->rate > 0; t++)
+        weight[t] = blend->weight[0] * weight[t] + (t ? blend->weight[t] : 0);
+    for (size_t i = 0; i < n * types && weight[0] < 1; i++) out[i] *= weight[0];
+    for (enum pool_types t = POOL_MARKOV; t < POOL_TYPES; t++) {
+        if (!(weight[t] > 0)) continue;
+        const double *share = naive_shares(workspace, t);
+        for (size_t i = 0; i < n; i++)
+            for (size_t k = 0; k < types; k++) out[i * types + k] += weight[t] * share[k];
+    }
+}
+
+void smurf_law_workspace_shares(struct law_workspace *workspace, double gap, uint32_t type, double out[BLEND_LAWS])
+{
+    const struct blend *blend = workspace->blend;
+    for (int e = 0; e < BLEND_LAWS; e++) out[e] = NAN;
+    if (type >= workspace->model->types || !workspace->past) return;
+    workspace->blend = NULL;
+    smurf_law_workspace_types(workspace, &gap, workspace->type_room, 1);
+    workspace->blend = blend;
+    out[0] = workspace->type_room[type];
+    for (enum pool_types t = POOL_MARKOV; t < POOL_TYPES; t++)
+        if (smurf_pool_has_types(workspace->past->pool, t)) out[t] = naive_shares(workspace, t)[type];
 }
 
 double smurf_law_workspace_never(struct law_workspace *workspace)
@@ -175,11 +222,12 @@ struct model_workspace {
     size_t first_row, end_row; /* of the sequence, whose coefficients are there */
     uint32_t *type;
     double *time;
-    float *gap, *memory;
-    float *c;        /* coefficients of all events of the group */
-    size_t *offset;  /* (windows + 1): starts of the windows in the arrays above */
-    size_t *seen_at; /* (end_row - first_row): position of each event's law */
-    size_t row;      /* row whose law is set; SIZE_MAX: none */
+    float *gap, *further, *memory; /* further: columns, NULL: none */
+    float *c;                      /* coefficients of all events of the group */
+    size_t *offset;                /* (windows + 1): starts of the windows in the arrays above */
+    double *base;                  /* (windows) moments that their times count from */
+    size_t *seen_at;               /* (end_row - first_row): position of each event's law */
+    size_t row;                    /* row whose law is set; SIZE_MAX: none */
     struct pool_state past;
     size_t seen; /* events that it has seen */
 };
@@ -198,8 +246,8 @@ static void workspace_free(void *workspace)
     if (!d) return;
     smurf_law_workspace_release(&d->law);
     smurf_pool_state_release(&d->past);
-    free(d->type), free(d->time), free(d->gap), free(d->memory);
-    free(d->c), free(d->offset), free(d->seen_at);
+    free(d->type), free(d->time), free(d->gap), free(d->further), free(d->memory);
+    free(d->c), free(d->offset), free(d->base), free(d->seen_at);
     free(d);
 }
 
@@ -215,15 +263,18 @@ static void *workspace_new(const void *self, size_t events, struct stop *stop)
     if (!d) return NULL;
     d->stop = stop;
     d->offset = malloc((windows + 1) * sizeof *d->offset);
+    d->base = malloc((windows + 1) * sizeof *d->base);
     d->seen_at = malloc((rows + 1) * sizeof *d->seen_at);
     d->type = malloc(n * sizeof *d->type);
     d->time = malloc(n * sizeof *d->time);
     d->gap = malloc(n * sizeof *d->gap);
+    size_t columns = smurf_view_columns(&m->view);
+    d->further = columns ? malloc(n * columns * sizeof *d->further) : NULL;
     d->memory = malloc(m->model.class->encode_memory(&m->model, n, 1) * sizeof *d->memory);
     d->c = malloc(n * m->model.class->coefficients(&m->model) * sizeof *d->c);
-    bool past = smurf_pool_state_init(&d->past, m->notes.pool);
+    bool past = smurf_pool_state_init(&d->past, m->notes.pool) && (d->further || !columns);
     if (!smurf_law_workspace_init(&d->law, m, NULL) && past && d->type && d->time && d->gap && d->memory && d->c &&
-        d->offset && d->seen_at)
+        d->offset && d->base && d->seen_at)
         return d;
     workspace_free(d);
     return NULL;
@@ -231,15 +282,18 @@ static void *workspace_new(const void *self, size_t events, struct stop *stop)
 
 /* One window: the events from `start` to `end`; those from `first` on have their laws here. Returns its end. */
 static size_t lay_window(const smurf_model *m, struct model_workspace *d, size_t start, size_t first, size_t end,
-                         size_t at)
+                         size_t at, double *base)
 {
     const smurf_sequence *s = d->sequence;
+    size_t columns = smurf_view_columns(&m->view);
     smurf_sequence window = {
         .time = s->time + start, .type = s->type + start, .length = end - start, .origin = s->origin};
+    *base = smurf_view_base(&m->view, &window);
     for (size_t i = 0; i < window.length; i++, at++) {
         d->type[at] = window.type[i];
         d->time[at] = smurf_view_time(&m->view, &window, i);
         d->gap[at] = smurf_view_gap(&m->view, &window, i);
+        if (columns) smurf_view_further(&m->view, s, start + i, d->further + at * columns);
         if (start + i >= first) d->seen_at[start + i - d->first_row] = at;
     }
     return at;
@@ -257,10 +311,10 @@ static void read_group(const smurf_model *m, struct model_workspace *d, size_t r
     for (size_t first = d->first_row, end; first < d->end_row; first = end) {
         size_t left = step - (before + first) % step;
         end = d->end_row - first > left ? first + left : d->end_row;
-        n = lay_window(m, d, smurf_window_start(&m->config, before, first), first, end, n);
+        n = lay_window(m, d, smurf_window_start(&m->config, before, first), first, end, n, &d->base[windows]);
         d->offset[++windows] = n;
     }
-    struct encoder_input input = {{windows, d->offset, NULL}, n, d->type, d->time, d->gap};
+    struct encoder_input input = {{windows, d->offset, NULL}, n, d->type, d->time, d->gap, d->further, d->base};
     m->model.class->encode(&(struct op_run){.threads = 1, .stop = d->stop}, &m->model, m->slab, &input, d->memory,
                            d->c);
     /* Stopped: the coefficients are not used, but they are numbers. */
@@ -299,6 +353,11 @@ static struct model_workspace *at_row(const smurf_model *m, void *workspace, siz
     return d;
 }
 
+const float *smurf_model_coefficients(const smurf_model *model, void *workspace, size_t row)
+{
+    return at_row(model, workspace, row)->law.c;
+}
+
 static struct dist dist_of(const void *self, void *workspace, size_t row, int raw)
 {
     return smurf_law_workspace_dist(&at_row(self, workspace, row)->law, raw);
@@ -320,8 +379,18 @@ static double never_of(const void *self, void *workspace, size_t row)
     return smurf_law_workspace_never(&at_row(self, workspace, row)->law);
 }
 
-static const struct predictor_class class = {"smurf",  workspace_new, workspace_free, read_sequence, dist_of,
-                                             types_of, law_of,        group_rows,     never_of};
+static void shares_of(const void *self, void *workspace, size_t row, double gap, uint32_t type, double *out)
+{
+    smurf_law_workspace_shares(&at_row(self, workspace, row)->law, gap, type, out);
+}
+
+static void follow(void *workspace, const struct blend *blend)
+{
+    smurf_law_workspace_blend(&((struct model_workspace *)workspace)->law, blend);
+}
+
+static const struct predictor_class class = {"smurf", workspace_new, workspace_free, read_sequence, dist_of, types_of,
+                                             law_of,  group_rows,    never_of,       shares_of,     follow};
 
 struct predictor smurf_model_predictor(const smurf_model *model)
 {

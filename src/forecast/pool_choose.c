@@ -10,9 +10,13 @@
  * the model's mass, and with it a tail.
  *
  * A choice is judged by cross-fitting: each tenth of the data by what the rest chose. It is used if the mean gain
- * exceeds its standard error over sequences or, of few, blocks of time; else it would be noise as likely as not.
+ * exceeds its standard error over sequences or, of few, blocks of time; else it would be noise as likely as not. A law
+ * is used whatever its gain where the gaps also selected the model's epoch, which makes the model look better than it
+ * is: of two laws that are about as good, a pool is better than either.
  */
 #include "forecast/pool_fit.h"
+
+#include "law/blend.h"
 
 #include <math.h>
 
@@ -121,25 +125,61 @@ static double cross_fitted(const struct kind *k, const struct pool_scores *s, do
     return mean;
 }
 
-static struct pool_choice choose(const struct kind *k, const struct pool_scores *s)
+static struct pool_choice choose(const struct kind *k, const struct pool_scores *s, bool any_gain)
 {
     struct pool_choice out = best_of(k, s, NONE);
     double error, mean = 0;
     out.gain = cross_fitted(k, s, &error);
     for (size_t i = 0; i < s->n; i++) mean += out.which ? k->score(s, out.which, 0, i) / (double)s->n : 0;
     out.mean = mean;
-    if (!(out.gain > error) || !(out.weight >= least)) out.which = 0;
+    bool used = any_gain ? isfinite(error) : out.gain > error;
+    if (!used || !(out.weight >= least)) out.which = 0;
     return out;
+}
+
+/* ---- Weights that follow ---------------------------------------------------------------------- */
+
+static double follow_loss(const struct pool_scores *s, const struct pool_choice *types, double rate)
+{
+    struct blend blend;
+    unsigned there = 1;
+    double loss = 0;
+    for (int k = 1; k < POOL_TYPES; k++)
+        if (s->naive_share[k]) there |= 1u << k;
+    smurf_blend_init(&blend, rate, there);
+    for (size_t i = 0; i < s->n; i++) {
+        double share[BLEND_LAWS] = {s->share[i]}, p = 0;
+        if (isnan(share[0])) continue;
+        if (types->which) share[0] = exp(-surprise_at(s, types->which, types->weight, i));
+        for (int k = 1; k < POOL_TYPES; k++) share[k] = s->naive_share[k] ? s->naive_share[k][i] : 0;
+        for (int k = 0; k < BLEND_LAWS; k++) p += blend.weight[k] * share[k];
+        loss -= log(fmax(p, share_least));
+        smurf_blend_see(&blend, share);
+    }
+    return loss;
+}
+
+double smurf_pool_choose_follow(const struct pool_scores *s, const struct pool_choice *types)
+{
+    static const double rate[] = {0.001, 0.002, 0.005, 0.01, 0.02, 0.05};
+    double best = rate[0], least_loss = INFINITY;
+    for (size_t i = 0; i < sizeof rate / sizeof *rate; i++) {
+        double loss = follow_loss(s, types, rate[i]);
+        if (!(loss < least_loss)) continue;
+        least_loss = loss;
+        best = rate[i];
+    }
+    return best;
 }
 
 struct pool_choice smurf_pool_choose_law(const struct pool_scores *scores)
 {
     const struct kind laws = {POOL_LAWS, scores->naive, crps_at, fit_law};
-    return choose(&laws, scores);
+    return choose(&laws, scores, scores->selected);
 }
 
 struct pool_choice smurf_pool_choose_types(const struct pool_scores *scores)
 {
     const struct kind types = {POOL_TYPES, scores->naive_share, surprise_at, fit_types};
-    return choose(&types, scores);
+    return choose(&types, scores, false);
 }

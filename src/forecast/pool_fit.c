@@ -237,10 +237,12 @@ static void release(struct work *w)
     for (int k = 0; k < POOL_TYPES; k++) free(s->naive_share[k]);
 }
 
-static void take(struct pool *pool, const struct pool_scores *scores)
+/* follow: the weights of types are to follow what comes. */
+static void take(struct pool *pool, const struct pool_scores *scores, bool follow)
 {
     struct pool_choice law = smurf_pool_choose_law(scores), types = {0};
     if (pool->types) types = smurf_pool_choose_types(scores);
+    if (pool->types && follow) pool->type_follow = smurf_pool_choose_follow(scores, &types);
     pool->law = (enum pool_law)law.which;
     pool->weight = law.weight;
     pool->types = (enum pool_types)types.which;
@@ -250,8 +252,8 @@ static void take(struct pool *pool, const struct pool_scores *scores)
     smurf_pool_trim(pool);
 }
 
-smurf_status smurf_model_pool_fit(smurf_model *model, const smurf_data *data, const smurf_data *train, int threads,
-                                  struct stop *stop, smurf_error *err)
+smurf_status smurf_model_pool_fit(smurf_model *model, const smurf_data *data, const smurf_data *train, bool follow,
+                                  bool selected, int threads, struct stop *stop, smurf_error *err)
 {
     smurf_pool_free(model->notes.pool);
     model->notes.pool = NULL;
@@ -260,12 +262,13 @@ smurf_status smurf_model_pool_fit(smurf_model *model, const smurf_data *data, co
     if (!pool) return smurf_fail_memory(err);
     struct work w = {.model = *model, .pool = pool, .data = data, .threads = threads, .stop = stop};
     w.model.notes.calibration.recalibrated = 0;
+    w.scores.selected = selected;
     smurf_status status = smurf_pool_laws(pool, train, model->types, err);
     if (!status) status = begin(&w, err);
     if (!status) status = score_all(&w, err);
-    if (!status) take(pool, &w.scores);
+    if (!status) take(pool, &w.scores, follow && data->sequences == 1);
     release(&w);
-    if (!status && (pool->law || pool->types)) {
+    if (!status && (pool->law || pool->types || pool->type_follow > 0)) {
         model->notes.pool = pool;
         return SMURF_OK;
     }

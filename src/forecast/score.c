@@ -52,6 +52,7 @@ smurf_status smurf_score(const smurf_model *m, const smurf_data *data, const smu
                                    .tick = m->notes.tick,
                                    .brief = true,
                                    .gamma = c.recalibrate ? m->notes.calibration.adaptive : 0};
+    smurf_model_blend(&plain, &plan.blend);
     c.fast = 1;
     c.bootstrap = c.examples = 0;
     status = smurf_evaluate_plan(&e, &plan, NULL, &c, err);

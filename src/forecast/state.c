@@ -1,8 +1,9 @@
 /*
  * state.c - a forecast as bytes, and back.
  *
- *     struct head | coefficients of the last event | times and types of the window | what the pooled naive laws know, if
- *     there are any | levels, if they adapt (q^ of law/adaptive.h) | the history, packed by its class
+ *     struct head | coefficients of the last event | times, types and further columns of the window | columns of the
+ * last events, if there are any | what the pooled naive laws know, if there are any | levels, if they adapt (q^ of
+ * law/adaptive.h) | weights of types, if they follow (law/blend.h) | the history, packed by its class
  *
  * Events alone would not do: SMURF's keys and values depend on whether events came one by one or at once (by rounding)
  * and, where the history is bounded, on events that are forgotten. So what is kept is what the next event depends on.
@@ -51,12 +52,14 @@ static uint64_t model_hash(const smurf_model *m)
     }
     h = smurf_hash_bytes(h, number, sizeof number);
     h = smurf_hash_bytes(h, counts, m->config.counts ? sizeof counts : 0);
+    if (m->config.wall_clock) h = smurf_wall_clock_hash(&m->wall_clock, h);
     h = smurf_hash_bytes(h, notes->marginal, notes->has_marginal ? sizeof notes->marginal : 0);
     h = smurf_hash_bytes(h, &notes->tail, sizeof notes->tail);
     h = smurf_hash_bytes(h, notes->map.level, notes->calibration.recalibrated ? sizeof notes->map.level : 0);
     h = smurf_hash_bytes(h, &notes->calibration.adaptive, sizeof notes->calibration.adaptive);
     h = smurf_hash_bytes(h, notes->conformal, notes->calibration.conformal * sizeof *notes->conformal);
     if (notes->pool) h = smurf_pool_hash(notes->pool, h);
+    h = smurf_further_view_hash(m->view.further, h);
     return smurf_hash_bytes(h, m->slab, m->model.params.total * sizeof *m->slab);
 }
 
@@ -71,9 +74,19 @@ static size_t coefficient_bytes(const smurf_forecast *f)
     return f->model->model.class->coefficients(&f->model->model) * sizeof *f->c;
 }
 
+static size_t window_bytes(const smurf_forecast *f, size_t window)
+{
+    return window * (sizeof *f->time + sizeof *f->type + f->columns * sizeof *f->further);
+}
+
 static size_t adaptive_bytes(const smurf_forecast *f)
 {
     return f->adaptive.gamma > 0 ? sizeof f->adaptive.q : 0;
+}
+
+static size_t blend_bytes(const smurf_forecast *f)
+{
+    return f->blend.rate > 0 ? sizeof f->blend.weight : 0;
 }
 
 /* ---- Saving ---------------------------------------------------------------------------------- */
@@ -83,9 +96,13 @@ smurf_status smurf_forecast_save(const smurf_forecast *f, void **bytes, size_t *
     const struct history_class *history = f->model->model.class->history;
     size_t window = f->model->config.context ? f->events - f->start : 0;
     size_t rest = 0;
+    *size = 0;
+    *bytes = NULL;
+    if (!f->state) return smurf_forecast_fail_settled(err);
     if (f->events)
-        rest = coefficient_bytes(f) + window * (sizeof *f->time + sizeof *f->type) +
-               smurf_pool_state_pack(&f->past, NULL) + adaptive_bytes(f) + history->pack(f->state, NULL);
+        rest = coefficient_bytes(f) + window_bytes(f, window) + smurf_past_columns_pack(&f->past_columns, NULL) +
+               smurf_pool_state_pack(&f->past, NULL) + adaptive_bytes(f) + blend_bytes(f) +
+               history->pack(f->state, NULL);
     struct head head = {.version = VERSION,
                         .raw = f->raw,
                         .size = sizeof head + rest,
@@ -99,15 +116,17 @@ smurf_status smurf_forecast_save(const smurf_forecast *f, void **bytes, size_t *
                         .last = f->events ? f->last : 0,
                         .since = f->since};
     memcpy(head.magic, magic, sizeof magic);
-    *size = 0;
     char *all = *bytes = malloc(sizeof head + rest);
     if (!all) return smurf_fail_memory(err);
     if (f->events) {
         char *at = mempcpy(all + sizeof head, f->c, coefficient_bytes(f));
         at = mempcpy(at, f->time, window * sizeof *f->time);
         at = mempcpy(at, f->type, window * sizeof *f->type);
+        if (f->columns) at = mempcpy(at, f->further, window * f->columns * sizeof *f->further);
+        at += smurf_past_columns_pack(&f->past_columns, at);
         at += smurf_pool_state_pack(&f->past, at);
         at = mempcpy(at, f->adaptive.q, adaptive_bytes(f));
+        at = mempcpy(at, f->blend.weight, blend_bytes(f));
         history->pack(f->state, at);
     }
     head.checksum = checksum(head, all + sizeof head, rest);
@@ -155,6 +174,10 @@ static bool take_window(smurf_forecast *f, const char *at, size_t n)
 {
     memcpy(f->time, at, n * sizeof *f->time);
     memcpy(f->type, at + n * sizeof *f->time, n * sizeof *f->type);
+    if (f->columns) {
+        memcpy(f->further, at + n * (sizeof *f->time + sizeof *f->type), n * f->columns * sizeof *f->further);
+        smurf_further_view_check(f->model->view.further, f->further, n);
+    }
     for (size_t i = 0; i < n; i++)
         if (!isfinite(f->time[i]) || (i && f->time[i] < f->time[i - 1]) || f->type[i] > f->model->types) return false;
     return true;
@@ -168,15 +191,29 @@ static bool take_levels(smurf_forecast *f, const char *at)
     return smurf_adaptive_set(&f->adaptive, q);
 }
 
+static bool take_weights(smurf_forecast *f, const char *at)
+{
+    double weight[BLEND_LAWS];
+    if (!blend_bytes(f)) return true;
+    memcpy(weight, at, sizeof weight);
+    return smurf_blend_set(&f->blend, weight);
+}
+
 /* The events, from the n bytes at `at`. */
 static smurf_status take_events(smurf_forecast *f, const struct head *head, const char *at, size_t n, smurf_error *err)
 {
     size_t c = coefficient_bytes(f), window = (size_t)head->window;
-    size_t taken = c + window * (sizeof *f->time + sizeof *f->type);
+    size_t taken = c + window_bytes(f, window);
     if (taken > n) return damaged(err);
     smurf_status status = smurf_forecast_room(f, window, err);
     if (status) return status;
     if (!take_window(f, at + c, window)) return damaged(err);
+    if (f->columns) {
+        size_t past = smurf_past_columns_unpack(&f->past_columns, at + taken, n - taken);
+        if (past == 0) return damaged(err);
+        smurf_further_view_check(f->model->view.further, f->past_columns.row, PAST_ROWS);
+        taken += past;
+    }
     if (f->past.pool) {
         smurf_pool_state_clear(&f->past, f->origin);
         size_t past = smurf_pool_state_unpack(&f->past, at + taken, n - taken);
@@ -185,12 +222,15 @@ static smurf_status take_events(smurf_forecast *f, const struct head *head, cons
     }
     if (n - taken < adaptive_bytes(f) || !take_levels(f, at + taken)) return damaged(err);
     taken += adaptive_bytes(f);
+    if (n - taken < blend_bytes(f) || !take_weights(f, at + taken)) return damaged(err);
+    taken += blend_bytes(f);
     memcpy(f->c, at, c);
     f->events = (size_t)head->events;
     f->before = (size_t)head->before;
     f->start = smurf_window_start(&f->model->config, f->before, f->events - 1);
     f->first = head->first;
     f->last = head->last;
+    smurf_forecast_begin(f, f->first);
     return f->model->model.class->history->unpack(f->state, at + taken, n - taken, f->events - f->start, err);
 }
 

@@ -79,8 +79,7 @@ static struct law law_at(struct truth_workspace *d, size_t row)
         d->seen = 0;
         smurf_history_restart(d->history);
     }
-    for (; d->seen <= row; d->seen++)
-        smurf_history_step(d->history, (double)s->origin + s->time[d->seen], s->type[d->seen]);
+    for (; d->seen <= row; d->seen++) smurf_history_read(d->history, s, d->seen);
     const smurf_process *process = d->history->process;
     return (struct law){&process->class->law, d->history, process->types, 0, INFINITY};
 }
@@ -125,8 +124,8 @@ static double never_of(const void *self, void *workspace, size_t row)
     return history->process->class->never ? history->process->class->never(history) : 0;
 }
 
-static const struct predictor_class class = {"truth",  workspace_new, workspace_free, read_sequence, dist_of,
-                                             types_of, NULL,          not_divided,    never_of};
+static const struct predictor_class class = {"truth", workspace_new, workspace_free, read_sequence, dist_of, types_of,
+                                             NULL,    not_divided,   never_of,       NULL,          NULL};
 
 struct predictor smurf_truth_predictor(const smurf_process *process)
 {

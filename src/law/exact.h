@@ -4,8 +4,8 @@
  *     F(x) = 1 - exp(-Lambda(x)),   Lambda(x) = integral of lambda from lo to x
  *
  * For a law known by its score alone, F(x) = integral of exp(ln p) from lo to x, divided by that from lo to hi.
- * Panels are halved until the error of the CDF is about 1e-7 everywhere; between the table's nodes it is a monotone
- * cubic. If the class has a compensator, it replaces quadrature.
+ * Panels are halved until the error of the CDF is about 1e-7 everywhere (1e-6 for laws with edges); between the table's
+ * nodes it is a monotone cubic. If the class has a compensator, it replaces quadrature.
  */
 #ifndef SMURF_LAW_EXACT_H
 #define SMURF_LAW_EXACT_H

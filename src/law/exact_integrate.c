@@ -44,6 +44,7 @@ struct integration {
     enum exact_mass mass;
     struct panel *panel, *spare;
     size_t panels;
+    double ease;    /* factor of the tolerances: 10 for laws with edges, which have many panels */
     double top;     /* scored: subtracted from ln p */
     double total;   /* divisor of F */
     size_t pending; /* panels that still need a table node */
@@ -170,6 +171,7 @@ static void append(struct integration *in, double a, double b)
 /* Adds panels in batches until the axis or the mass is exhausted; if no mass remains, one panel covers the rest. */
 static void lay_out(struct integration *in)
 {
+    const struct law_class *class = in->law->class;
     double lo = in->law->lo, hi = in->law->hi, range = hi - lo, width = first_width, grow = 1;
     if (range <= uniform_most * first_width) width = range / fmax(ceil(range / first_width), PANELS_LEAST);
     if (range > uniform_most * first_width) grow = growth;
@@ -177,11 +179,14 @@ static void lay_out(struct integration *in)
     double x = lo;
     while (x < hi) {
         for (int i = 0; i < PANELS_FIRST && x < hi; i++) {
-            bool last = x + 1.5 * width >= hi || in->panels + 1 == PANELS_MOST / 2;
-            double next = last ? hi : x + width;
+            bool full = in->panels + 1 == PANELS_MOST / 2, last = full || x + 1.5 * width >= hi;
+            double next = last ? hi : x + width, edge = class->edge && !full ? class->edge(in->law->self, x) : hi;
+            if (edge < next)
+                next = edge;
+            else
+                width *= grow;
             append(in, x, next);
             x = next;
-            width *= grow;
         }
         evaluate_and_measure(in);
         if (!in->scored && end(in) > lambda_most && x < hi) {
@@ -197,7 +202,7 @@ static bool is_rough(const struct integration *in, const struct panel *p)
     if (!in->scored && p->start > lambda_most) return false;
     if (!(in->total > 0)) return p->suspect;
     double weight = (in->scored ? 1 : exp(-p->start)) / in->total;
-    return p->error * weight > panel_tolerance || (p->suspect && weight > panel_tolerance);
+    return p->error * weight > in->ease * panel_tolerance || (p->suspect && weight > panel_tolerance);
 }
 
 static bool is_wide(const struct integration *in, const struct panel *p)
@@ -273,7 +278,7 @@ static double cells(const struct integration *in, const double *slope, double wi
         least = fmin(least, slope[j]);
     }
     double folds = log((most * width + least_mass) / (least * width + least_mass));
-    return fmax(sqrt(sqrt(width * most_bend / (384 * cubic_tolerance))), fmin(folds, folds_most));
+    return fmax(sqrt(sqrt(width * most_bend / (384 * in->ease * cubic_tolerance))), fmin(folds, folds_most));
 }
 
 /* The table's grid in a panel, as an index into smurf_panel_cells; PANEL_GRIDS: finer than any. */
@@ -371,6 +376,7 @@ void smurf_exact_integrate(struct exact *exact, const struct law *law, enum exac
                              .law = law,
                              .scored = !law->class->intensity,
                              .mass = mass,
+                             .ease = law->class->edge ? 10 : 1,
                              .panel = work->panel[0],
                              .spare = work->panel[1],
                              .top = -INFINITY};

@@ -15,7 +15,7 @@ enum {
     PANEL_NODES = PANEL_DEGREE + 1,
     PANEL_GRIDS = 10,  /* possible numbers of equal cells in a panel: exact_rules.c */
     PANEL_GRID = 48,   /* the largest */
-    PANELS_MOST = 512, /* leaves a few table nodes for each */
+    PANELS_MOST = 768, /* leaves some table nodes for each */
 };
 
 /* lambda, or the density of a law known by its score, on [a, b] at the Chebyshev nodes. */

@@ -34,6 +34,8 @@ struct law_class {
     law_function *score;
     law_function *types;
     law_function *log_density; /* ln p up to a constant; NULL if there is an intensity */
+    /* Where a panel of quadrature that begins at x must end, above x; NULL: the law is smooth on its axis. */
+    double (*edge)(const void *self, double x);
 };
 
 struct law {

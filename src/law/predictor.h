@@ -8,6 +8,7 @@
 #define SMURF_LAW_PREDICTOR_H
 
 #include "base/progress.h"
+#include "law/blend.h"
 #include "law/dist.h"
 #include "law/law.h"
 
@@ -35,6 +36,11 @@ struct predictor_class {
     /* The probability that nothing follows event `row`; the distribution above is that of a gap that comes. NULL: the
        predictor does not say. */
     double (*never)(const void *self, void *workspace, size_t row);
+    /* Types are a pool whose weights may follow what came (blend.h): the probability of `type` after `gap` under each
+       of its laws, the fitted pool first, out (BLEND_LAWS); and the pool with which `types` answers from now on, which
+       must stay valid (NULL: the fitted one). Both NULL: none. */
+    void (*shares)(const void *self, void *workspace, size_t row, double gap, uint32_t type, double *out);
+    void (*follow)(void *workspace, const struct blend *blend);
 };
 
 struct predictor {

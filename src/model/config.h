@@ -48,12 +48,13 @@ struct smurf_settings {
     size_t epochs;
     size_t patience; /* stop after this many epochs without a better dev loss; 0: never */
     uint64_t seed;
-    int threads; /* 0: all cores. Does not affect results. */
-    int pool;    /* 1: laws are pooled with naive ones where dev gains by it */
-    int tail;    /* 1: dev bounds what laws claim beyond the longest train gap */
-    int ending;  /* 1: the model has a probability of no further event, learned from known ends of observation */
+    int threads;     /* 0: all cores. Does not affect results. */
+    int pool;        /* 1: laws are pooled with naive ones where dev gains by it */
+    int tail;        /* 1: dev bounds what laws claim beyond the longest train gap */
+    int ending;      /* 1: the model has a probability of no further event, learned from known ends of observation */
     double adaptive; /* step of adaptive levels (law/adaptive.h); 0: none, SMURF_AUTO: chosen on dev */
-    int counts;  /* 1: the encoder and the types also see decayed counts of the events */
+    int counts;      /* 1: the encoder and the types also see decayed counts of the events */
+    int wall_clock;  /* 1: the encoder and the law see the hour and the weekday (clock.h); 2: also the season */
 };
 
 /* The settings of a small general model. */

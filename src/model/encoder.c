@@ -35,6 +35,7 @@ struct layer_memory {
 
 struct memory {
     struct count_rows counts;
+    struct clock_seen clock;
     struct layer_memory layer[LAYERS_MOST];
     real *z, *x;                      /* (n x width): temporal encoding; output of the last layer */
     real *gap_h;                      /* (n x GAP_UNITS) */
@@ -52,6 +53,7 @@ static size_t lay_out(struct memory *m, const struct encoder_shape *s, size_t n,
     size_t d = s->width, hw = s->heads * s->head_width;
     struct workspace w = {base, 0};
     if (s->counts) m->counts = counts_take(&w, s->types, n);
+    m->clock = clock_seen_take(&w, &s->clock, n);
     for (size_t l = 0; l < s->layers; l++) {
         struct layer_memory *a = &m->layer[l];
         if (l > 0 && !backward) {
@@ -109,6 +111,13 @@ struct count_rows encoder_counts(const struct encoder_shape *shape, size_t n, re
 {
     struct workspace w = {memory, 0};
     return counts_take(&w, shape->types, n);
+}
+
+struct clock_seen encoder_clock(const struct encoder_shape *shape, size_t n, real *memory)
+{
+    struct workspace w = {memory, 0};
+    if (shape->counts) counts_take(&w, shape->types, n);
+    return clock_seen_take(&w, &shape->clock, n);
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
@@ -241,6 +250,16 @@ static void count_events(const struct pass *p, const struct encoder_input *input
     }
 }
 
+/* When the events of each sequence were. */
+static void see_clock(const struct pass *p, const struct encoder_input *input)
+{
+#pragma omp parallel for schedule(dynamic) num_threads(p->run->threads)
+    for (size_t q = 0; q < p->rows->sequences; q++) {
+        size_t from = p->rows->offset[q], n = p->rows->offset[q + 1] - from;
+        clock_see(&p->s->clock, input->base[q], input->time, from, n, &p->m->clock);
+    }
+}
+
 static void start_rows(const struct pass *p, const struct encoder_input *input, size_t i0, size_t n)
 {
     size_t d = p->s->width;
@@ -254,6 +273,13 @@ static void start_rows(const struct pass *p, const struct encoder_input *input, 
         size_t inputs = p->m->counts.inputs;
         gemm(0, 1, n, d, inputs, 1, p->m->counts.input + i0 * inputs, inputs, p->slab + p->at->counts, inputs, 1, x, d);
     }
+    if (input->further)
+        further_forward(&p->s->further, n, d, (const real *)input->further + i0 * p->s->further.columns,
+                        p->slab + p->at->further, x);
+    if (p->s->clock.on) {
+        size_t inputs = clock_inputs(p->s->clock.shape);
+        gemm(0, 1, n, d, inputs, 1, p->m->clock.row + i0 * inputs, inputs, p->slab + p->at->clock, inputs, 1, x, d);
+    }
 }
 
 /* Runs all layers; the first one's input is x, or computed from the events if x is NULL. */
@@ -263,6 +289,7 @@ static const real *all_layers(const struct pass *p, const struct encoder_input *
     const struct memory *m = p->m;
     size_t chunks = op_chunks(p->n, CHUNK), d = shape->width;
     if (shape->counts && !x) count_events(p, input);
+    if (shape->clock.on && !x) see_clock(p, input);
     for (size_t l = 0; l <= shape->layers; l++) {
         const real *in = l == 0 && x ? x : m->x;
 #pragma omp parallel for schedule(static) num_threads(p->run->threads)
@@ -449,6 +476,11 @@ void encoder_backward(const struct op_run *run, const struct encoder_shape *shap
         gap_feature_gradient(input->n, shape->width, GAP_UNITS, input->gap, slab + at->gap_table, m.gap_h, dx,
                              grad + at->gap_v, grad + at->gap_c, grad + at->gap_table, dgap);
     }
+    if (input->further)
+        further_gradient(&shape->further, input->n, shape->width, input->further, dx, grad + at->further);
+    if (shape->clock.on)
+        linear_gradient(input->n, clock_inputs(shape->clock.shape), shape->width, m.clock.row, dx, 0, shape->width,
+                        grad + at->clock, NULL);
     if (!shape->counts) return;
     size_t d = shape->width, blocks = (d + BLOCK - 1) / BLOCK;
 #pragma omp parallel for schedule(static) num_threads(run->threads)

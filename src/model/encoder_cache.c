@@ -29,6 +29,7 @@ struct work {
     float *f;                   /* (n x inner) */
     float *gap_h;               /* (n x GAP_UNITS) */
     struct count_rows counts;
+    struct clock_seen clock;
     size_t taken; /* total, in floats */
 };
 
@@ -38,6 +39,7 @@ static struct work lay_out(const struct encoder_shape *s, size_t n, float *base)
     struct work w;
     struct workspace all = {base, 0};
     if (s->counts) w.counts = counts_take(&all, s->types, n);
+    w.clock = clock_seen_take(&all, &s->clock, n);
     float **wide[] = {&w.z, &w.x, &w.in, &w.s, &w.x1}, **headed[] = {&w.q, &w.k, &w.v, &w.o};
     for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) *wide[i] = op_take(&all, n * s->width);
     for (size_t i = 0; i < sizeof headed / sizeof *headed; i++)
@@ -147,7 +149,8 @@ static void add(size_t n, const float *a, float *x)
     for (size_t i = 0; i < n; i++) x[i] += a[i];
 }
 
-static void start_rows(const struct pass *p, const uint32_t *type, const double *time, const float *gap)
+static void start_rows(const struct pass *p, const uint32_t *type, const double *time, const float *gap,
+                       const float *further)
 {
     const float *slab = p->cache->slab;
     smurf_temporal_forward_f32(p->n, p->s->width, time, p->w.z);
@@ -155,12 +158,19 @@ static void start_rows(const struct pass *p, const uint32_t *type, const double 
     if (p->s->gap_feature)
         smurf_gap_feature_forward_f32(p->n, p->s->width, GAP_UNITS, gap, slab + p->at->gap_v, slab + p->at->gap_c,
                                       slab + p->at->gap_table, p->w.gap_h, p->w.x);
-    if (!p->s->counts) return;
-    size_t d = p->s->width, inputs = p->w.counts.inputs;
-    for (size_t i = 0; i < p->n; i++)
-        smurf_counts_add_f32(&p->cache->counts, p->s->count_rate, p->s->types, type[i], time[i], &p->w.counts, i);
-    linear(p->n, inputs, d, p->w.counts.input, slab + p->at->counts, NULL, p->w.s);
-    add(p->n * d, p->w.s, p->w.x);
+    if (p->s->clock.on) {
+        smurf_clock_see_f32(&p->s->clock, p->cache->base, time, 0, p->n, &p->w.clock);
+        linear(p->n, clock_inputs(p->s->clock.shape), p->s->width, p->w.clock.row, slab + p->at->clock, NULL, p->w.s);
+        add(p->n * p->s->width, p->w.s, p->w.x);
+    }
+    if (p->s->counts) {
+        size_t d = p->s->width, inputs = p->w.counts.inputs;
+        for (size_t i = 0; i < p->n; i++)
+            smurf_counts_add_f32(&p->cache->counts, p->s->count_rate, p->s->types, type[i], time[i], &p->w.counts, i);
+        linear(p->n, inputs, d, p->w.counts.input, slab + p->at->counts, NULL, p->w.s);
+        add(p->n * d, p->w.s, p->w.x);
+    }
+    if (further) smurf_further_forward_f32(&p->s->further, p->n, p->s->width, further, slab + p->at->further, p->w.x);
 }
 
 /* Part of one head in the first block; those in later blocks are block_size apart. */
@@ -230,11 +240,11 @@ static void finish_rows(const struct pass *p, size_t layer, size_t from)
 /* Adds n events, for which there is room. Returns h of the last one. n > 1 only up to the bound on the history: a row
    must not overwrite a slot that an earlier row of the same pass still attends to. */
 static const float *advance(struct encoder_cache *cache, const uint32_t *type, const double *time, const float *gap,
-                            size_t n)
+                            const float *further, size_t n)
 {
     const struct encoder_shape *s = &cache->model->shape;
     const struct pass p = {cache, s, &smurf_offsets(cache->model)->encoder, lay_out(s, n, cache->work), cache->seen, n};
-    start_rows(&p, type, time, gap);
+    start_rows(&p, type, time, gap, further);
     for (size_t l = 0; l < s->layers; l++) {
         size_t from = l + 1 < s->layers ? 0 : n - 1;
         remember_rows(&p, l);
@@ -263,7 +273,8 @@ smurf_status smurf_encoder_cache_append(struct encoder_cache *cache, uint32_t ty
     size_t need = cache->history && cache->seen >= cache->history ? cache->history : cache->seen + 1;
     smurf_status status = check_event(cache, type, time, err);
     if (!status) status = make_slots(cache, need, err);
-    if (!status) *h = advance(cache, &type, &time, &gap, 1);
+    if (!status) *h = advance(cache, &type, &time, &gap, cache->further, 1);
+    cache->further = NULL;
     return status;
 }
 
@@ -271,6 +282,9 @@ smurf_status smurf_encoder_cache_fill(struct encoder_cache *cache, const uint32_
                                       const float *gap, size_t n, const float **h, smurf_error *err)
 {
     size_t start = cache->history && n > cache->history ? n - cache->history : 0;
+    size_t columns = cache->model->shape.further.columns;
+    const float *further = cache->further;
+    cache->further = NULL;
     smurf_status status = make_work(cache, n < FILL_ROWS ? n : FILL_ROWS, err);
     for (size_t i = start; i < n && !status; i++) status = check_event(cache, type[i], time[i], err);
     if (!status) status = make_slots(cache, n - start, err);
@@ -278,8 +292,14 @@ smurf_status smurf_encoder_cache_fill(struct encoder_cache *cache, const uint32_
     smurf_encoder_cache_clear(cache);
     *h = NULL;
     for (size_t i = start; i < n; i += FILL_ROWS)
-        *h = advance(cache, type + i, time + i, gap ? gap + i : NULL, n - i < FILL_ROWS ? n - i : FILL_ROWS);
+        *h = advance(cache, type + i, time + i, gap ? gap + i : NULL, further ? further + i * columns : NULL,
+                     n - i < FILL_ROWS ? n - i : FILL_ROWS);
     return SMURF_OK;
+}
+
+void smurf_encoder_cache_further(struct encoder_cache *cache, const float *further)
+{
+    cache->further = cache->model->shape.further.columns ? further : NULL;
 }
 
 void smurf_encoder_cache_clear(struct encoder_cache *cache)
@@ -298,7 +318,13 @@ smurf_status smurf_encoder_cache_copy(struct encoder_cache *to, const struct enc
     memcpy(to->store, from->store, store_used(from) * sizeof *to->store);
     to->seen = from->seen;
     to->counts = from->counts;
+    to->base = from->base;
     return SMURF_OK;
+}
+
+void smurf_encoder_cache_begin(struct encoder_cache *cache, double base)
+{
+    cache->base = base;
 }
 
 size_t smurf_encoder_cache_seen(const struct encoder_cache *cache)
@@ -311,6 +337,7 @@ bool smurf_encoder_cache_rewind(struct encoder_cache *cache, const struct encode
     if (from->seen > cache->seen || (from->seen < cache->seen && cache->seen > held(cache))) return false;
     cache->seen = from->seen;
     cache->counts = from->counts;
+    cache->base = from->base;
     return true;
 }
 
@@ -322,6 +349,17 @@ void smurf_encoder_cache_repeats(const struct encoder_cache *cache, const float 
     float v[COUNT_SCALES];
     smurf_linear_row_f32(s->width, COUNT_SCALES, h, cache->slab + at->v, cache->slab + at->v_bias, v);
     smurf_repeat_terms_f32(&rows, cache->row, v, out);
+}
+
+void smurf_encoder_cache_clock(const struct encoder_cache *cache, const float *h, float *out)
+{
+    const struct encoder_shape *s = &cache->model->shape;
+    struct clock_seen seen = smurf_encoder_clock_f32(s, cache->row + 1, cache->work);
+    float c[CLOCK_MOST];
+    seen.utc += cache->row;
+    seen.row += cache->row * clock_inputs(s->clock.shape);
+    smurf_clock_head_f32(&s->clock, &smurf_offsets(cache->model)->clock, cache->slab, s->width, 0, 1, h, &seen, c, out,
+                         0);
 }
 
 /* ---- As bytes -------------------------------------------------------------------------------- */

@@ -31,6 +31,8 @@ struct encoder_cache {
     float *work;    /* activations of rows in progress; first the counts of these rows */
     size_t row;     /* the last event's row there */
     struct counts counts;
+    const float *further; /* of the next events, (n x columns); NULL: nothing is added */
+    double base;          /* of models with a clock: UTC, in seconds since 1970, of time 0 */
 };
 
 /* history: maximum number of events attended to, older ones are forgotten; 0: all, the cache grows. The model and its
@@ -42,12 +44,18 @@ void smurf_encoder_cache_release(struct encoder_cache *cache);
 
 /* Forgets all events; keeps the memory. */
 void smurf_encoder_cache_clear(struct encoder_cache *cache);
+/* Sets the moment that times count from; for models with a clock, before the first event. A clear keeps it. */
+void smurf_encoder_cache_begin(struct encoder_cache *cache, double base);
 
 /* Appends an event: its type, its time as the temporal encoding sees it, and the standardised log of the gap before it
    (NaN for none; ignored without the gap feature). *h (width) is the encoder's output for it, valid until the next
    call. */
 smurf_status smurf_encoder_cache_append(struct encoder_cache *cache, uint32_t type, double time, float gap,
                                         const float **h, smurf_error *err);
+
+/* Further columns of the events of the next append or fill, as further.h has them: (n x columns), borrowed until then.
+   NULL: nothing is added. */
+void smurf_encoder_cache_further(struct encoder_cache *cache, const float *further);
 
 /* Replaces the contents by n events, faster than appending them one by one. gap may be NULL without the gap feature. *h
    is that of the last event, NULL if n is 0. If n exceeds the bound on the history, only the last `history` events are
@@ -70,6 +78,9 @@ bool smurf_encoder_cache_rewind(struct encoder_cache *cache, const struct encode
 /* The coefficients of repeat.h after the last event, of a model with counts; valid right after an append or a fill.
    h: what that returned. */
 void smurf_encoder_cache_repeats(const struct encoder_cache *cache, const float *h, float *out);
+
+/* The coefficients of clock.h, likewise, of a model with a clock. */
+void smurf_encoder_cache_clock(const struct encoder_cache *cache, const float *h, float *out);
 
 /* The keys and values, and the counts, as bytes; returns how many. out NULL: only counts them. */
 size_t smurf_encoder_cache_pack(const struct encoder_cache *cache, void *out);

@@ -11,6 +11,10 @@ void smurf_encoder_params(const struct encoder_shape *s, struct params *params, 
         out->gap_table = smurf_params_add(params, START_FAN_IN, GAP_UNITS, d, GAP_UNITS, "gap_feature.weight");
     }
     if (s->counts) out->counts = smurf_params_add(params, START_ZERO, 0, d, counts_inputs(s->types), "counts.weight");
+    if (s->further.columns)
+        out->further = smurf_params_add(params, START_ZERO, 0, s->further.rows, d, "further.weight");
+    if (s->clock.on)
+        out->clock = smurf_params_add(params, START_FAN_IN, 4, d, clock_inputs(s->clock.shape), "clock.input.weight");
     for (size_t l = 0; l < s->layers; l++) {
         struct encoder_layer *e = &out->layer[l];
         e->query = smurf_params_add(params, START_XAVIER, 0, hw, d, "layer.%zu.query", l);

@@ -60,11 +60,16 @@ static double integral(const struct objective_config *c, const struct ending_hea
 }
 
 /* e^-Lambda(y) = (e^-l(y) - e^-l(high)) / (1 - e^-l(high)), l the integral of the intensity. */
+double ending_normalised(double here, double all)
+{
+    double out = all > here ? here - log(-expm1(here - all)) + log(-expm1(-all)) : most;
+    return out < most ? out : most;
+}
+
 static double of_intensity(const struct objective_config *c, const struct ending_head *head, double high, double gap,
                            real *tau, real *u, real *z)
 {
-    double here = integral(c, head, gap, tau, u, z), all = integral(c, head, high, tau, u, z);
-    return all > here ? here - log(-expm1(here - all)) + log(-expm1(-all)) : most;
+    return ending_normalised(integral(c, head, gap, tau, u, z), integral(c, head, high, tau, u, z));
 }
 
 /* The integral of the score from 0 to y: sum w/a (ln cosh(a y + b) - ln cosh b) + c y. */

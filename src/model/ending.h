@@ -24,6 +24,7 @@
 #define ending_event       OP(ending_event)
 #define ending_none        OP(ending_none)
 #define ending_compensator OP(ending_compensator)
+#define ending_normalised  OP(ending_normalised)
 
 /* Offsets in the slab. */
 struct ending_params {
@@ -41,6 +42,9 @@ void ending_backward(const struct ending_params *at, const real *slab, size_t wi
 /* The losses above and their derivatives by s, and by Lambda. */
 double ending_event(double s, double *by_s);
 double ending_none(double s, double compensator, double *by_s, double *by_compensator);
+
+/* -ln S0 at a gap of a law that is normalised to its support, from Lambda there and at its upper end. */
+double ending_normalised(double here, double all);
 
 /* The gap head of one event. */
 struct ending_head {

@@ -11,6 +11,7 @@
 #include "model/gap_law.h"
 
 #include "base/clones.h"
+#include "model/clock_law.h"
 #include "model/smurf_class.h"
 #include "op/softplus.h"
 #include "op/type_head.h"
@@ -60,6 +61,12 @@ OP_CLONES
 static void soften(double *restrict u, size_t n)
 {
     for (size_t i = 0; i < n; i++) u[i] = softplus(u[i]);
+}
+
+void smurf_gap_law_heights(const struct gap_law *l, const double *y, double *u, size_t n)
+{
+    for (size_t i = 0; i < n; i += RUN)
+        heights(l->width, l->two_a, l->two_b, l->w, l->c, y + i, u + i, n - i < RUN ? n - i : RUN);
 }
 
 static void intensity(const void *self, const double *y, double *out, size_t n)
@@ -148,7 +155,7 @@ static void types(const void *self, const double *y, double *out, size_t n)
     }
 }
 
-static const struct law_class intensity_class = {
+const struct law_class smurf_gap_law_class = {
     .name = "gap head", .intensity = intensity, .slope = slope, .score = score, .types = types};
 
 /* ---- The score as the head ------------------------------------------------------------------- */
@@ -205,6 +212,12 @@ static const struct law_class score_class = {
 
 /* ---- Setting up ------------------------------------------------------------------------------- */
 
+/* The struct that the vectors follow. */
+static size_t head_size(const struct model *model)
+{
+    return model->shape.clock.on ? sizeof(struct clock_law) : sizeof(struct gap_law);
+}
+
 static size_t scratch_size(const struct model *model)
 {
     return TYPE_POINTS * (1 + model->shape.width / 2 + model->shape.types);
@@ -212,7 +225,7 @@ static size_t scratch_size(const struct model *model)
 
 size_t smurf_gap_law_memory(const struct model *model)
 {
-    return sizeof(struct gap_law) + 3 * model->shape.width * sizeof(double) + scratch_size(model) * sizeof(float);
+    return head_size(model) + 3 * model->shape.width * sizeof(double) + scratch_size(model) * sizeof(float);
 }
 
 struct law smurf_gap_law(const struct model *model, const float *slab, const float *c, double low, double high,
@@ -222,7 +235,7 @@ struct law smurf_gap_law(const struct model *model, const float *slab, const flo
     const struct head_params *at = &smurf_offsets(model)->head;
     const float *a = c, *b = c + model->shape.width, *w = slab + at->w;
     size_t d = model->shape.width;
-    double *vectors = (double *)(void *)(l + 1);
+    double *vectors = (double *)(void *)((char *)memory + head_size(model));
     *l = (struct gap_law){.model = model,
                           .slab = slab,
                           .width = d,
@@ -240,6 +253,7 @@ struct law smurf_gap_law(const struct model *model, const float *slab, const flo
         l->w[k] = (double)w[k];
         l->c += (double)w[k];
     }
-    const struct law_class *class = model->param == PARAM_INTENSITY ? &intensity_class : &score_class;
+    const struct law_class *class = model->param == PARAM_INTENSITY ? &smurf_gap_law_class : &score_class;
+    if (model->shape.clock.on) return smurf_clock_law(memory, model, c + smurf_clock_at(model), low, high);
     return (struct law){class, l, (uint32_t)model->shape.types, low, high};
 }

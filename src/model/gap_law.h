@@ -25,7 +25,11 @@ struct gap_law {
     float *scratch;               /* for types at TYPE_POINTS points */
 };
 
-/* As in struct model_class. */
+/* The functions of an intensity, whose self is a struct gap_law; and u alone. */
+extern const struct law_class smurf_gap_law_class;
+void smurf_gap_law_heights(const struct gap_law *law, const double *y, double *u, size_t n);
+
+/* As in struct model_class. With a clock, it is that of clock_law.h. */
 size_t smurf_gap_law_memory(const struct model *model);
 struct law smurf_gap_law(const struct model *model, const float *slab, const float *c, double low, double high,
                          void *memory);

@@ -22,6 +22,8 @@ struct history_class {
     void (*close)(void *history); /* accepts NULL */
     void (*clear)(void *history); /* forgets all events; keeps the memory */
     smurf_status (*append)(void *history, uint32_t type, double time, float gap, float *c, smurf_error *err);
+    /* Further columns of the events of the next append or fill (encoder_cache.h); NULL: the class sees none. */
+    void (*further)(void *history, const float *further);
     /* Replaces the events by n events, n >= 1. */
     smurf_status (*fill)(void *history, const uint32_t *type, const double *time, const float *gap, size_t n, float *c,
                          smurf_error *err);
@@ -33,6 +35,9 @@ struct history_class {
     /* Reads what was packed after `events` events (one or more, since the last clear or fill began) by a history of the
        same model and bound. SMURF_ERROR_INPUT where the bytes cannot be that. */
     smurf_status (*unpack)(void *history, const void *bytes, size_t n, size_t events, smurf_error *err);
+    /* Sets the moment, UTC in seconds since 1970, that the times of the next fill or unpack, and of what follows, count
+       from. NULL: the class has no clock. */
+    void (*begin)(void *history, double base);
 };
 
 /* Keeps the events, up to the bound, and re-encodes them after each append. */

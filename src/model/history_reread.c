@@ -69,7 +69,7 @@ static smurf_status make_room(struct reread *h, size_t n, smurf_error *err)
 static void read_again(struct reread *h, float *c)
 {
     size_t own = h->model->class->coefficients(h->model), offset[2] = {0, h->events};
-    const struct encoder_input input = {{1, offset, NULL}, h->events, h->type, h->time, h->gap};
+    const struct encoder_input input = {{1, offset, NULL}, h->events, h->type, h->time, h->gap, NULL, NULL};
     h->model->class->encode(&(struct op_run){.threads = 1}, h->model, h->slab, &input, h->memory, h->coefficients);
     memcpy(c, h->coefficients + (h->events - 1) * own, own * sizeof *c);
 }
@@ -166,4 +166,4 @@ static smurf_status unpack(void *history, const void *bytes, size_t n, size_t ev
     return SMURF_OK;
 }
 
-const struct history_class smurf_history_reread = {open, close, clear, append, fill, copy, pack, unpack};
+const struct history_class smurf_history_reread = {open, close, clear, append, NULL, fill, copy, pack, unpack, NULL};

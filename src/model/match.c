@@ -1,5 +1,5 @@
 /*
- * match.c - maps the types of a data set to the numbers a model gives them.
+ * match.c - maps the types of a data set, and the words of its further columns, to the numbers a model gives them.
  *
  * Named types are matched by name; unnamed ones are numbers already. Types that the model does not know become its type
  * "other" or, if it has none, one type after its own: their events keep their times, and their types are not scored.
@@ -99,12 +99,13 @@ static smurf_status remark_unknown(struct builder *b, const smurf_model *m, cons
                                 other ? "it counts as '" OTHER_NAME "'" : "only the time is used");
 }
 
-/* Takes over all but the events, with the model's types, and one more if unknown ones need it. */
+/* Takes over all but the events, with the model's further columns and types, and one more if unknown ones need it. */
 static smurf_status inherit(struct builder *b, const smurf_model *m, const smurf_data *data, struct unknown u,
                             smurf_error *err)
 {
     smurf_data known = *data;
     bool more = u.events && smurf_model_other(m) == m->types;
+    known.further = m->view.further ? m->view.further->further : (struct further){0};
     known.types = m->types + more;
     known.type_name = NULL;
     if (m->type_name) {
@@ -118,16 +119,20 @@ static smurf_status inherit(struct builder *b, const smurf_model *m, const smurf
     return status || !u.events ? status : remark_unknown(b, m, data, u, err);
 }
 
-/* Copies the sequences with their types renumbered. */
-static smurf_status copy_sequences(struct builder *b, const smurf_data *data, const uint32_t *place, smurf_error *err)
+/* Copies the sequences with their types, and the words of further columns, renumbered. */
+static smurf_status copy_sequences(struct builder *b, const smurf_data *data, const uint32_t *place,
+                                   const struct further_map *map, smurf_error *err)
 {
     smurf_status status = SMURF_OK;
+    float row[FURTHER_COLUMNS];
     for (size_t s = 0; s < data->sequences && !status; s++) {
         const smurf_sequence *q = &data->sequence[s];
         const struct sequence_info info = {q->origin, q->start, q->end, q->first, q->name, q->before};
         for (size_t i = 0; i < q->length && !status; i++) {
             status = smurf_builder_time(b, q->time[i], err);
             if (!status) status = smurf_builder_index(b, place[q->type[i]], err);
+            if (map->columns) smurf_further_translate(map, q->further ? q->further + i * q->columns : NULL, row);
+            if (!status) status = smurf_builder_further(b, row, 1, err);
         }
         if (!status) status = smurf_builder_close(b, &info, err);
     }
@@ -137,15 +142,23 @@ static smurf_status copy_sequences(struct builder *b, const smurf_data *data, co
 smurf_status smurf_model_match(const smurf_model *m, const smurf_data *data, smurf_data **out, smurf_error *err)
 {
     *out = NULL;
+    if (m->config.wall_clock && !data->calendar)
+        return smurf_fail_at(err, data->source, 0,
+                             "its times are not dates, but the model sees the clock on the wall: give it dates, or "
+                             "train a model with wall-clock off");
     struct builder builder = {0};
     struct unknown unknown = {0};
+    struct further_map map = {0};
     uint32_t *place = malloc((data->types + 1) * sizeof *place);
     smurf_status status = place ? find_places(m, data, place, err) : smurf_fail_memory(err);
+    if (!status && m->view.further)
+        status = smurf_further_map(&map, &data->further, &m->view.further->further, data->source, err);
     if (!status) unknown = settle_unknown(data, place, smurf_model_other(m));
     if (!status) status = inherit(&builder, m, data, unknown, err);
-    if (!status) status = copy_sequences(&builder, data, place, err);
+    if (!status) status = copy_sequences(&builder, data, place, &map, err);
     if (!status) status = smurf_builder_finish(&builder, out, err);
     smurf_builder_release(&builder);
+    smurf_further_map_release(&map);
     free(place);
     return status;
 }

@@ -6,6 +6,7 @@
 
 #include "model/config.h"
 #include "model/encoder.h"
+#include "model/further_view.h"
 #include "model/head.h"
 
 #include <stddef.h>
@@ -30,6 +31,7 @@ struct view {
     bool raw_clock;               /* the encoder sees the user's time, not time since the sequence's first event */
     double clock_unit;            /* divisor of the encoder's time */
     double count_low, count_high; /* shortest and longest scale of the counts; 0: there are none */
+    struct further_view *further; /* columns that are seen beside time and type, owned by the model; NULL: none */
 };
 
 /* Windows of a model with context C: each predicts W events, preceded by up to C that are only read. The gap after
@@ -51,6 +53,15 @@ static inline size_t smurf_window_start(const smurf_settings *settings, size_t b
 /* Event i of a sequence as the encoder sees it: its time, and the gap before it (NaN for the first). */
 double smurf_view_time(const struct view *view, const smurf_sequence *sequence, size_t i);
 float smurf_view_gap(const struct view *view, const smurf_sequence *sequence, size_t i);
+/* The moment on the user's clock that smurf_view_time counts from. */
+double smurf_view_base(const struct view *view, const smurf_sequence *sequence);
+
+/* Number of further columns; and those of event i, as the encoder sees them. */
+static inline size_t smurf_view_columns(const struct view *view)
+{
+    return view->further ? view->further->further.columns : 0;
+}
+void smurf_view_further(const struct view *view, const smurf_sequence *sequence, size_t i, float *out);
 
 /* Fits the scales of the counts. tick: of the train clock, or 0. */
 smurf_status smurf_view_fit_counts(struct view *view, const smurf_data *train, double tick, smurf_error *err);

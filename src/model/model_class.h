@@ -38,6 +38,8 @@ struct model_class {
     unsigned scales; /* bits 1 << SMURF_SCALE_... of the supported axes */
     bool objectives; /* takes an objective; false: has its own loss */
     bool counts;     /* can see decayed counts */
+    bool further;    /* can see further columns */
+    bool clock;      /* can see the clock on the wall */
     /* Settings that its preset changes after the default was chosen; NULL: it is the default model. */
     void (*preset)(smurf_settings *settings);
 

@@ -27,7 +27,9 @@ void smurf_model_free(smurf_model *model)
     free(model->type_name);
     free(model->unit);
     free(model->slab);
+    smurf_further_view_free(model->view.further);
     smurf_model_notes_release(&model->notes);
+    smurf_wall_clock_release(&model->wall_clock);
     smurf_arena_release(&model->text);
     free(model);
 }
@@ -67,6 +69,23 @@ const char *smurf_model_unit(const smurf_model *model)
 int smurf_model_is_calendar(const smurf_model *model)
 {
     return model->calendar;
+}
+
+size_t smurf_model_columns(const smurf_model *model)
+{
+    return smurf_view_columns(&model->view);
+}
+
+const char *smurf_model_column_name(const smurf_model *model, size_t column)
+{
+    return column < smurf_model_columns(model) ? model->view.further->further.column[column].name : NULL;
+}
+
+const char *smurf_model_column_word(const smurf_model *model, size_t column, size_t word)
+{
+    if (column >= smurf_model_columns(model)) return NULL;
+    const struct names *words = &model->view.further->further.column[column].word;
+    return word < words->count ? words->name[word] : NULL;
 }
 
 const smurf_calibration *smurf_model_calibration(const smurf_model *model)
@@ -172,6 +191,10 @@ json_t *smurf_model_to_json(const smurf_model *m)
     bool done = json && smurf_model_notes_to_json(&m->notes, json);
     if (done && m->config.counts)
         done = json_object_set_new(json, "counts", json_pack("[f, f]", m->view.count_low, m->view.count_high)) == 0;
+    if (done && m->view.further)
+        done = json_object_set_new(json, "further", smurf_further_view_to_json(m->view.further)) == 0;
+    if (done && m->config.wall_clock)
+        done = json_object_set_new(json, "wall_clock", smurf_wall_clock_to_json(&m->wall_clock)) == 0;
     if (done && smurf_model_reading(m))
         done = json_object_set_new(json, "reading", smurf_model_reading_to_json(&m->reading)) == 0;
     return done ? json : give_up(json);
@@ -261,6 +284,12 @@ uint32_t smurf_model_other(const smurf_model *m)
     return smurf_other_type((const char *const *)m->type_name, m->types);
 }
 
+static struct clock clock_of(const smurf_model *m)
+{
+    const struct wall_clock *w = &m->wall_clock;
+    return (struct clock){m->config.wall_clock != 0, w->shape, w->zone, w->cut, m->view.clock_unit, m->view.scale};
+}
+
 void smurf_model_shape(smurf_model *m)
 {
     const smurf_settings *c = &m->config;
@@ -275,7 +304,10 @@ void smurf_model_shape(smurf_model *m)
                                   c->mask > 0 && smurf_model_other(m) == m->types,
                                   c->counts != 0,
                                   {0},
-                                  c->ending != 0};
+                                  c->ending != 0,
+                                  {0},
+                                  clock_of(m)};
+    shape.further = smurf_further_view_layout(m->view.further);
     if (shape.counts) smurf_view_count_rates(&m->view, shape.count_rate);
     smurf_model_init_f32(&m->model, smurf_model_class_named_f32(c->model), &shape,
                          c->score ? PARAM_SCORE : PARAM_INTENSITY);
@@ -318,9 +350,16 @@ static smurf_status read_json(smurf_model *m, const json_t *json, const char *fi
     status = smurf_model_notes_from_json(&m->notes, json, &wrong, err);
     if (!status && wrong) status = broken(file, wrong, err);
     bool right = true;
+    if (!status && m->config.wall_clock)
+        status = smurf_wall_clock_from_json(&m->wall_clock, json_object_get(json, "wall_clock"), file, &right, err);
+    if (!status && !right) return broken(file, "wall_clock", err);
     const json_t *pool = json_object_get(json, "pool");
     if (!status && pool) status = smurf_model_pool_from_json(&m->notes.pool, pool, m->types, file, &right, err);
     if (!status && !right) status = broken(file, "pool", err);
+    const json_t *further = json_object_get(json, "further");
+    if (!status && further) status = smurf_further_view_from_json(&m->view.further, further, &right, err);
+    if (!status && (!right || (further && !smurf_model_class_named_f32(m->config.model)->further)))
+        status = broken(file, "further", err);
     if (!status) status = smurf_model_reading_from_json(m, json_object_get(json, "reading"), &right, err);
     if (!status && !right) status = broken(file, "reading", err);
     return status ? status : names_from_json(m, json_object_get(json, "type_names"), file, err);
@@ -375,10 +414,13 @@ smurf_status smurf_model_copy(smurf_model **out, const smurf_model *from, smurf_
     m->notes.history = copy_array(from->notes.history, from->notes.epochs, sizeof *m->notes.history);
     m->notes.conformal = copy_array(from->notes.conformal, from->notes.calibration.conformal, sizeof(double));
     m->notes.split = from->notes.split ? strdup(from->notes.split) : NULL;
+    bool seen = !smurf_further_view_copy(&m->view.further, from->view.further, NULL);
     bool pooled = !smurf_pool_copy(&m->notes.pool, from->notes.pool, NULL);
+    bool clocked = !smurf_wall_clock_copy(&m->wall_clock, &from->wall_clock, NULL);
+    m->model.shape.clock.zone = m->wall_clock.zone;
     bool read = !smurf_reading_copy(&m->reading, &from->reading, &m->text, NULL);
-    if (copy_names(m, from) && read && pooled && m->unit && (m->slab || !from->slab) && m->notes.history &&
-        m->notes.conformal && (m->notes.split || !from->notes.split))
+    if (copy_names(m, from) && read && seen && pooled && clocked && m->unit && (m->slab || !from->slab) &&
+        m->notes.history && m->notes.conformal && (m->notes.split || !from->notes.split))
         return SMURF_OK;
     smurf_model_free(m);
     *out = NULL;

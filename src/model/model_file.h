@@ -8,6 +8,7 @@
 #include "law/wrap.h"
 #include "model/config.h"
 #include "model/model.h"
+#include "model/wall_clock.h"
 #include "naive/pool.h"
 
 #include <jansson.h>
@@ -47,8 +48,9 @@ struct smurf_model {
     size_t epoch;         /* the best one */
     double dev_loss;
     struct model_notes notes;
-    smurf_reading reading; /* of the train data; time_column NULL: it was no table */
-    struct arena text;     /* of the reading */
+    struct wall_clock wall_clock; /* with setting wall-clock */
+    smurf_reading reading;        /* of the train data; time_column NULL: it was no table */
+    struct arena text;            /* of the reading */
 };
 
 /* The reading as JSON (NULL: out of memory); and back: *right is false if it is invalid. */
@@ -62,7 +64,7 @@ const char *smurf_model_check(const smurf_model *model);
    an embedding only if the model was trained with masked types. */
 uint32_t smurf_model_other(const smurf_model *model);
 
-/* Fills the parameter table from the config and the types. */
+/* Fills the parameter table from the config, the types, the view and the clock. */
 void smurf_model_shape(smurf_model *model);
 
 /* Everything but the weights, as JSON (NULL: out of memory); and back, without a slab. `file` is for messages. */

@@ -185,8 +185,8 @@ static json_t *calibration_to_json(const struct model_notes *n)
 
 static json_t *adaptive_to_json(const smurf_calibration *c)
 {
-    return json_pack("{s:f, s:f, s:f}", "gamma", c->adaptive, "pinball_before", c->pinball_before, "pinball_after",
-                     c->pinball_after);
+    return json_pack("{s:f, s:f, s:f, s:f}", "gamma", c->adaptive, "pinball_before", c->pinball_before, "pinball_after",
+                     c->pinball_after, "cs", c->cs_adapted);
 }
 
 bool smurf_model_notes_to_json(const struct model_notes *n, json_t *object)
@@ -210,10 +210,11 @@ bool smurf_model_notes_to_json(const struct model_notes *n, json_t *object)
 
 /* Each half is judged by the other half's map, which is as noisy as the half is small: var = q (1 - q) (1/n + 1/n), and
    without a map q (1 - q) / n. Levels are correlated, so three times the floor is rare by chance; gaps of a sequence
-   are dependent, and a miss below 1% is harmless. */
+   are dependent, and a miss below 1% is harmless. Levels that follow the gaps are judged as they were shown. */
 void smurf_calibration_judge(smurf_calibration *c)
 {
-    double sum = 0, n = (double)c->gaps, cs = c->recalibrated ? c->cs_after : c->cs_before;
+    double sum = 0, n = (double)c->gaps;
+    double cs = c->cs_adapted > 0 ? c->cs_adapted : c->recalibrated ? c->cs_after : c->cs_before;
     int levels = 0;
     for (int k = 10; k < 20; k++, levels++) sum += k / 20.0 * (1 - k / 20.0);
     c->cs_floor = 100 * sqrt(sum / levels * (c->recalibrated ? 2 : 1) / n);
@@ -324,7 +325,10 @@ static bool adaptive_from_json(smurf_calibration *out, const json_t *json)
     out->adaptive = number_of(json, "gamma");
     out->pinball_before = number_of(json, "pinball_before");
     out->pinball_after = number_of(json, "pinball_after");
-    return out->adaptive >= 0 && out->adaptive <= 1 && isfinite(out->pinball_before) && isfinite(out->pinball_after);
+    if (json_object_get(json, "cs")) out->cs_adapted = number_of(json, "cs");
+    if (out->gaps) smurf_calibration_judge(out);
+    return out->adaptive >= 0 && out->adaptive <= 1 && isfinite(out->pinball_before) && isfinite(out->pinball_after) &&
+           out->cs_adapted >= 0 && isfinite(out->cs_adapted);
 }
 
 smurf_status smurf_model_notes_from_json(struct model_notes *n, const json_t *object, const char **wrong,

@@ -2,7 +2,7 @@
  * model_pool.c - the naive laws that a model is pooled with, in its file: only what the chosen ones need.
  *
  *     {"law": "recent", "weight": 0.3, "gain": 2.1, "edges": [...], "bins": [[...], ...],
- *      "types": "Markov", "type_weight": 0.2, "type_gain": 0.05, "pairs": [from, to, count, ...]}
+ *      "types": "Markov", "type_weight": 0.2, "type_gain": 0.05, "type_follow": 0.01, "pairs": [from, to, count, ...]}
  */
 #include "model/model_file.h"
 
@@ -63,11 +63,14 @@ static bool law_to_json(const struct pool *pool, json_t *out)
 static bool types_to_json(const struct pool *pool, json_t *out)
 {
     const struct recency *r = &pool->recency;
-    if (!pool->types) return true;
-    bool done = put(out, "types", json_string(smurf_pool_types_name(pool->types)));
-    done = put(out, "type_weight", json_real(pool->type_weight)) &&
-           put(out, "type_gain", json_real(pool->found.type_gain)) && done;
-    if (pool->types == POOL_MARKOV) return put(out, "pairs", pairs_to_json(&pool->pairs)) && done;
+    bool done = true;
+    if (pool->types)
+        done = put(out, "types", json_string(smurf_pool_types_name(pool->types))) &&
+               put(out, "type_weight", json_real(pool->type_weight)) &&
+               put(out, "type_gain", json_real(pool->found.type_gain));
+    if (pool->type_follow > 0) done = put(out, "type_follow", json_real(pool->type_follow)) && done;
+    if (pool->pairs.n) done = put(out, "pairs", pairs_to_json(&pool->pairs)) && done;
+    if (!r->common) return done;
     return put(out, "shares", smurf_json_numbers(r->share, RECENCY_GROUPS)) && put(out, "new", json_real(r->fresh)) &&
            put(out, "common", smurf_json_numbers(r->common, r->types)) && done;
 }
@@ -178,15 +181,24 @@ static smurf_status types_from_json(struct pool *pool, const json_t *json, uint3
                                     smurf_error *err)
 {
     const char *name = json_string_value(json_object_get(json, "types"));
-    if (!name) return SMURF_OK;
-    for (enum pool_types t = POOL_MARKOV; t < POOL_TYPES; t++)
+    const json_t *pairs = json_object_get(json, "pairs"), *follow = json_object_get(json, "type_follow");
+    if (!name && !follow) return SMURF_OK;
+    if (follow) pool->type_follow = number(json, "type_follow");
+    *right = !follow || (pool->type_follow > 0 && pool->type_follow < 1 && (pairs || json_object_get(json, "shares")));
+    for (enum pool_types t = POOL_MARKOV; t < POOL_TYPES && name; t++)
         if (strcmp(name, smurf_pool_types_name(t)) == 0) pool->types = t;
-    pool->type_weight = number(json, "type_weight");
-    pool->found.type_gain = number(json, "type_gain");
-    *right = pool->types && pool->type_weight > 0 && pool->type_weight <= 1 && isfinite(pool->found.type_gain);
-    if (!*right) return SMURF_OK;
-    if (pool->types == POOL_RECENCY) return recency_from_json(&pool->recency, json, types, right, err);
-    return pairs_from_json(&pool->pairs, json_object_get(json, "pairs"), types, right, err);
+    if (name) {
+        pool->type_weight = number(json, "type_weight");
+        pool->found.type_gain = number(json, "type_gain");
+        *right =
+            *right && pool->types && pool->type_weight > 0 && pool->type_weight <= 1 && isfinite(pool->found.type_gain);
+    }
+    smurf_status status = SMURF_OK;
+    if (*right && (pool->types == POOL_RECENCY || json_object_get(json, "shares")))
+        status = recency_from_json(&pool->recency, json, types, right, err);
+    if (!status && *right && (pool->types == POOL_MARKOV || pairs))
+        status = pairs_from_json(&pool->pairs, pairs, types, right, err);
+    return status;
 }
 
 smurf_status smurf_model_pool_from_json(struct pool **out, const json_t *json, uint32_t types, const char *file,
@@ -200,7 +212,7 @@ smurf_status smurf_model_pool_from_json(struct pool **out, const json_t *json, u
     smurf_status status = law_from_json(pool, json, right, err);
     if (!status && *right) status = types_from_json(pool, json, types, right, err);
     if (status == SMURF_ERROR_INPUT) status = smurf_error_place(err, status, file, 0); /* an unknown time zone */
-    if (!status && *right) *right = pool->law || pool->types;
+    if (!status && *right) *right = pool->law || pool->types || pool->type_follow > 0;
     if (status || !*right) {
         smurf_pool_free(pool);
         return status;

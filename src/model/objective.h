@@ -22,13 +22,18 @@
 #define objective_named OP(objective_named)
 
 enum { SIGMAS_MOST = 8, POINTS_MOST = 512 };
+/* Nodes of the likelihood of a law with a clock: seconds of a panel, nodes in it, nodes beyond the cut; and how many
+   there are at most, with a cut of CLOCK_CUT_MOST. */
+enum { CLOCK_NODE_PANEL = 4 * 3600, CLOCK_NODES = 4, CLOCK_REST = 16 };
+enum { CLOCK_NODES_MOST = CLOCK_CUT_MOST / CLOCK_NODE_PANEL * CLOCK_NODES + CLOCK_REST };
 
 /* Settings, on the law's own axis. */
 struct objective_config {
     const struct objective_class *class;
     enum parametrisation param;
-    double low;    /* lower end of the law's support */
-    bool log_axis; /* log time, which has no end at 0 */
+    double low;                /* lower end of the law's support */
+    bool log_axis;             /* log time, which has no end at 0 */
+    const struct clock *clock; /* of the model; NULL: none */
     /* Set by the objective's prepare. */
     size_t points;             /* most points per target, not counting the gap itself */
     double sigma[SIGMAS_MOST]; /* standard deviations of the noise, used in turn */
@@ -37,6 +42,12 @@ struct objective_config {
     bool stop;                                     /* do not differentiate lambda'/lambda */
     double node[POINTS_MOST], weight[POINTS_MOST]; /* Gauss-Legendre on [0, 1] */
 };
+
+/* Most points of a target, not counting the gap itself. */
+static inline size_t objective_points(const struct objective_config *config)
+{
+    return config->points + (config->clock ? CLOCK_NODES_MOST : 0);
+}
 
 struct objective_class {
     const char *name, *about;
@@ -62,6 +73,11 @@ struct objective_class {
     /* The loss; g0, g1, g2 (n) get its gradient with respect to u, u', u'', up to the order. */
     double (*loss)(const struct objective_config *config, const struct target *target, size_t n, const real *tau,
                    const real *u, const real *u1, const real *u2, real *g0, real *g1, real *g2);
+    /* The same for lambda e^beta; also sets the gradient by beta and its derivatives (clock.h), up to the order. NULL:
+       it cannot learn a clock. */
+    double (*clocked)(const struct objective_config *config, const struct target *target, size_t n, const real *tau,
+                      const real *u, const real *u1, const real *u2, real *g0, real *g1, real *g2,
+                      const struct clock_points *clock);
 };
 
 #define OBJECTIVES(X)           X(dsm) X(sm) X(wsm) X(mle)

@@ -6,22 +6,26 @@
  *     additive        t = tau + sigma eps      1/2 sigma^2 (psi(t) - (tau - t)/sigma^2)^2
  *     multiplicative  t = tau e^{sigma eps}    1/2 sigma^2 t^2 (psi(t) + (1 + eps/sigma)/t)^2
  * Several sigmas alternate. With `stop` the quotient lambda'/lambda is not differentiated: only -lambda learns.
+ *
+ * Noise blurs the clock of long gaps. So with a clock (clock.h), beta is held constant here, and takes its gradient
+ * from weighted score matching at the gap itself, the last point; times sigma^2, to which the squares above amount.
  */
 #include "model/objective.h"
 
 #include "base/clones.h"
+#include "model/clock_score.h"
 #include "op/intensity.h"
 #include "op/noise.h"
 
 static int order(const struct objective_config *config)
 {
-    return config->param == PARAM_INTENSITY ? 1 : 0;
+    return config->param == PARAM_INTENSITY ? (config->clock ? 2 : 1) : 0;
 }
 
 static size_t count(const struct objective_config *config, const struct target *target)
 {
     (void)target;
-    return config->points;
+    return config->points + (config->clock ? 1 : 0);
 }
 
 /* A tie has no logarithm, so multiplicative noise uses a minimum gap. */
@@ -34,6 +38,7 @@ static void place(const struct objective_config *config, const struct op_run *ru
                   size_t n, real *tau)
 {
     double gap = gap_of(config, target);
+    if (config->clock) tau[--n] = (real)target->gap;
     noise_normal(run, 0, target->id, n, tau);
     for (size_t s = 0; s < config->sigmas; s++) {
         double sigma = config->sigma[s];
@@ -103,6 +108,32 @@ static double loss(const struct objective_config *config, const struct target *t
     return 0.5 * (double)sum / (double)n;
 }
 
+static double clocked(const struct objective_config *config, const struct target *target, size_t n, const real *tau,
+                      const real *u, const real *u1, const real *u2, real *g0, real *g1, real *g2,
+                      const struct clock_points *clock)
+{
+    const real whole = config->stop ? 0 : 1;
+    double sum = 0, h, h_slope, share = 0;
+    for (size_t s = 0; s < config->sigmas; s++) share += config->sigma[s] * config->sigma[s] / (double)config->sigmas;
+    clock_score_weight(config, target, &h, &h_slope);
+    double at_gap = share * clock_score_loss(h, h_slope, --n, u, u1, u2, g0, g1, g2, clock);
+    clock->g0[n] *= (real)share;
+    clock->g1[n] *= (real)share;
+    clock->g2[n] *= (real)share;
+    g0[n] = g1[n] = g2[n] = 0;
+    aim(config, target, n, tau, g0, g1);
+    for (size_t i = 0; i < n; i++) {
+        struct intensity l = intensity_at(u[i]);
+        real factor = exp_real(clock->b[i]);
+        real miss = l.r * u1[i] + clock->b1[i] - factor * l.lambda - g0[i], g = g1[i] * miss / (real)n;
+        sum += (double)(g * miss);
+        g0[i] = g * (whole * l.kappa * u1[i] - factor * l.q);
+        g1[i] = g * whole * l.r;
+        g2[i] = clock->g0[i] = clock->g1[i] = clock->g2[i] = 0;
+    }
+    return 0.5 * sum + at_gap;
+}
+
 /* ---- Settings --------------------------------------------------------------------------------- */
 
 /* Several noise levels act like one with their mean square. */
@@ -152,4 +183,5 @@ const struct objective_class OP(objective_dsm) = {
     .count = count,
     .place = place,
     .loss = loss,
+    .clocked = clocked,
 };

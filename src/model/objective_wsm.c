@@ -5,31 +5,29 @@
  * h = tau; if the end of observation T is known, h = min(tau, T - t), whose slope is +1 up to half of T - t_{i-1} and
  * -1 beyond. On the log axis, which has no end on the left: h = min(1, y(T - t_{i-1}) - y). Censored gaps add nothing.
  */
+#include "model/clock_score.h"
 #include "model/objective_at_gap.h"
-
-#include "op/score.h"
-
-static void weigh(const struct objective_config *config, const struct target *target, double *h, double *slope)
-{
-    double tau = target->gap, limit = target->limit;
-    *h = config->log_axis ? 1 : tau;
-    *slope = config->log_axis ? 0 : 1;
-    if (limit - tau < *h) { /* false if the limit is unknown */
-        *h = limit - tau;
-        *slope = -1;
-    }
-}
 
 static double loss(const struct objective_config *config, const struct target *target, size_t n, const real *tau,
                    const real *u, const real *u1, const real *u2, real *g0, real *g1, real *g2)
 {
     (void)n, (void)tau;
     double h, slope;
-    weigh(config, target, &h, &slope);
+    clock_score_weight(config, target, &h, &slope);
     struct score s = score_at(config->param == PARAM_INTENSITY, u[0], u1[0], u2[0]);
     double psi = (double)s.psi;
     score_gradient(&s, (real)(h * psi + slope), (real)h, g0, g1, g2);
     return 0.5 * h * psi * psi + h * (double)s.slope + slope * psi;
+}
+
+static double clocked(const struct objective_config *config, const struct target *target, size_t n, const real *tau,
+                      const real *u, const real *u1, const real *u2, real *g0, real *g1, real *g2,
+                      const struct clock_points *clock)
+{
+    (void)n, (void)tau;
+    double h, slope;
+    clock_score_weight(config, target, &h, &slope);
+    return clock_score_loss(h, slope, 0, u, u1, u2, g0, g1, g2, clock);
 }
 
 const struct objective_class OP(objective_wsm) = {
@@ -41,4 +39,5 @@ const struct objective_class OP(objective_wsm) = {
     .count = count,
     .place = place,
     .loss = loss,
+    .clocked = clocked,
 };

@@ -61,6 +61,7 @@ static void use_published(smurf_settings *c, const struct published *p, int prog
     c->settle = 0;
     c->gap_feature = 0;
     c->counts = 0;
+    c->wall_clock = 0;
     c->raw_clock = 1;
     c->context = 0;
     c->window = 0;

@@ -15,11 +15,12 @@ static void params(struct model *m)
     smurf_head_params(m->shape.types, m->shape.width, &m->params, &at->head);
     smurf_repeat_params(&m->shape, &m->params, &at->repeat);
     if (m->shape.ending) smurf_ending_params(m->shape.width, &m->params, &at->end);
+    if (m->shape.clock.on) smurf_clock_params(&m->shape.clock, m->shape.width, &m->params, &at->clock);
 }
 
 static size_t coefficients(const struct model *m)
 {
-    return smurf_ending_at(m) + m->shape.ending;
+    return smurf_clock_at(m) + clock_coefficients(&m->shape.clock);
 }
 
 /* Memory of the encoder; the coefficients of the heads follow, in four or five separate arrays. */
@@ -30,7 +31,7 @@ static size_t encoder_part(const struct model *m, size_t n, int threads)
 
 static size_t encode_memory(const struct model *m, size_t n, int threads)
 {
-    return encoder_part(m, n, threads) + n * (3 * m->shape.width + m->shape.ending);
+    return encoder_part(m, n, threads) + n * (3 * m->shape.width + m->shape.ending + CLOCK_MOST * m->shape.clock.on);
 }
 
 /* The coefficients of repeat.h of row i. */
@@ -49,10 +50,15 @@ static void encode(const struct op_run *run, const struct model *m, const real *
     const struct smurf_offsets *at = smurf_offsets(m);
     size_t n = input->n, d = m->shape.width, half = d / 2;
     real *a = memory + encoder_part(m, n, run->threads), *b = a + n * d, *type_a = b + n * d,
-         *type_b = type_a + n * half, *s = type_b + n * half;
+         *type_b = type_a + n * half, *s = type_b + n * half, *clock = s + n * m->shape.ending;
     const real *h = encoder_encode(run, &m->shape, &at->encoder, slab, input, memory);
     head_forward(&at->head, slab, d, 0, n, h, &(struct head_coefficients){a, b, type_a, type_b});
     if (m->shape.ending) ending_forward(&at->end, slab, d, n, h, s);
+    if (m->shape.clock.on) {
+        struct clock_seen seen = encoder_clock(&m->shape, n, memory);
+        clock_head(&m->shape.clock, &at->clock, slab, d, 0, n, h, &seen, clock, out + smurf_clock_at(m),
+                   coefficients(m));
+    }
     struct count_rows rows = {0};
     if (m->shape.counts) rows = encoder_counts(&m->shape, n, memory);
     for (size_t i = 0; i < n; i++, out += coefficients(m)) {
@@ -77,6 +83,8 @@ const struct model_class OP(model_smurf) = {
     .scales = 1u << SMURF_SCALE_NONE | 1u << SMURF_SCALE_MEAN | 1u << SMURF_SCALE_LOG,
     .objectives = true,
     .counts = true,
+    .further = true,
+    .clock = true,
     .params = params,
     .coefficients = coefficients,
     .encode_memory = encode_memory,

@@ -2,9 +2,9 @@
  * smurf_class.h - SMURF: a Transformer (encoder.h), and heads that turn its vectors into laws of gaps and types
  * (head.h).
  *
- * The coefficients of one event: a, b of the gap head (width each), a, b of the type head (width/2 each), with counts those
- * of repeat.h, and with setting `ending` one more, s (ending.h).
- * Trained with an objective (objective.h) and the cross-entropy of the type.
+ * The coefficients of one event: a, b of the gap head (width each), a, b of the type head (width/2 each), with counts
+ * those of repeat.h, with setting `ending` one more, s (ending.h), and with a clock those of clock.h. Trained with an
+ * objective (objective.h) and the cross-entropy of the type.
  */
 #ifndef SMURF_MODEL_SMURF_CLASS_H
 #define SMURF_MODEL_SMURF_CLASS_H
@@ -23,6 +23,7 @@ struct smurf_offsets {
     struct head_params head;
     struct ending_params end; /* with setting `ending` */
     struct repeat_params repeat;
+    struct clock_params clock;
 };
 _Static_assert(sizeof(struct smurf_offsets) <= MODEL_OWN, "the offsets have room in a model");
 
@@ -47,6 +48,12 @@ static inline real *smurf_repeat_at(const struct model *model, real *c)
 static inline size_t smurf_ending_at(const struct model *model)
 {
     return 3 * model->shape.width + repeat_coefficients(&model->shape);
+}
+
+/* Where those of clock.h are. */
+static inline size_t smurf_clock_at(const struct model *model)
+{
+    return smurf_ending_at(model) + model->shape.ending;
 }
 
 /* See struct model_class. */

@@ -37,6 +37,7 @@ static void coefficients(const struct encoder_cache *cache, const float *h, floa
     if (m->shape.ending)
         smurf_ending_forward_f32(&smurf_offsets(m)->end, cache->slab, m->shape.width, 1, h, c + smurf_ending_at(m));
     if (m->shape.counts) smurf_encoder_cache_repeats(cache, h, smurf_repeat_at(m, c));
+    if (m->shape.clock.on) smurf_encoder_cache_clock(cache, h, c + smurf_clock_at(m));
 }
 
 static smurf_status append(void *history, uint32_t type, double time, float gap, float *c, smurf_error *err)
@@ -45,6 +46,11 @@ static smurf_status append(void *history, uint32_t type, double time, float gap,
     smurf_status status = smurf_encoder_cache_append(history, type, time, gap, &h, err);
     if (!status) coefficients(history, h, c);
     return status;
+}
+
+static void further(void *history, const float *columns)
+{
+    smurf_encoder_cache_further(history, columns);
 }
 
 static smurf_status fill(void *history, const uint32_t *type, const double *time, const float *gap, size_t n, float *c,
@@ -72,4 +78,10 @@ static smurf_status unpack(void *history, const void *bytes, size_t n, size_t ev
     return smurf_encoder_cache_unpack(history, bytes, n, events, err);
 }
 
-const struct history_class smurf_history_cached = {open, close, clear, append, fill, copy, pack, unpack};
+static void begin(void *history, double base)
+{
+    smurf_encoder_cache_begin(history, base);
+}
+
+const struct history_class smurf_history_cached = {open, close, clear, append, further,
+                                                   fill, copy,  pack,  unpack, begin};

@@ -11,7 +11,8 @@
  * With one type point per target and many types, the type map (types x width/2) does not fit in that cache: then the
  * types of TOGETHER targets are one product, and the map is read once for all of them.
  *
- * With counts, what repeats (repeat.h) is added to the logits of a target.
+ * With counts, what repeats (repeat.h) is added to the logits of a target. With a clock, the law of a target has the
+ * factor of clock.h.
  */
 #include "model/smurf_class.h"
 
@@ -38,6 +39,7 @@ struct scratch {
     real *z;                                /* (width x points) */
     real *h, *dh;                           /* (width/2 x points), or (TOGETHER x width/2) */
     real *logits;                           /* (types x points), or (TOGETHER x types) */
+    struct clock_points clock;
 };
 
 struct memory {
@@ -46,9 +48,11 @@ struct memory {
     real *s, *ds;                  /* (n) likewise, with setting `ending` */
     real *dh;                      /* (n x width) */
     struct count_rows counts;
-    real *v, *dv;  /* (n x COUNT_SCALES): of repeat.h, and the gradient */
-    real *shared;  /* (chunks x shared size): gradients of w, c, type map */
-    real *scratch; /* (threads x scratch size) */
+    real *v, *dv; /* (n x COUNT_SCALES): of repeat.h, and the gradient */
+    struct clock_seen clock;
+    real *weight, *turned, *dturned; /* of clock.h: (n x inputs), (n x coefficients); gradient, (n x inputs) */
+    real *shared;                    /* (chunks x shared size): gradients of w, c, type map */
+    real *scratch;                   /* (threads x scratch size) */
     size_t shared_size, scratch_size, points;
 };
 
@@ -63,6 +67,7 @@ static struct scratch take_scratch(struct workspace *w, const struct model *mode
     k.h = op_take(w, width / 2 * type_points);
     k.dh = op_take(w, width / 2 * type_points);
     k.logits = op_take(w, model->shape.types * type_points);
+    k.clock = clock_points_take(w, &model->shape.clock, points);
     return k;
 }
 
@@ -72,9 +77,10 @@ static size_t lay_out(struct memory *m, const struct model *model, const struct 
 {
     size_t d = model->shape.width, half = d / 2, types = model->shape.types;
     struct workspace w = {base, 0}, one = {NULL, 0};
-    size_t points = config->objective.points;
+    const struct clock *clock = &model->shape.clock;
+    size_t points = objective_points(&config->objective), rhythm = clock->on ? n * clock_inputs(clock->shape) : 0;
     bool ending = model->shape.ending;
-    if (ending && config->likelihood.points > points) points = config->likelihood.points;
+    if (ending && objective_points(&config->likelihood) > points) points = objective_points(&config->likelihood);
     *m = (struct memory){.points = op_filled(points + 1)};
     m->encoder = op_take(&w, encoder_memory(&model->shape, n, threads));
     struct head_coefficients *both[] = {&m->c, &m->d};
@@ -92,6 +98,10 @@ static size_t lay_out(struct memory *m, const struct model *model, const struct 
         m->v = op_take(&w, n * COUNT_SCALES);
         m->dv = op_take(&w, n * COUNT_SCALES);
     }
+    m->clock = encoder_clock(&model->shape, n, m->encoder);
+    m->weight = op_take(&w, rhythm);
+    m->turned = op_take(&w, n * clock_coefficients(clock));
+    m->dturned = op_take(&w, rhythm);
     m->shared_size = (d + 1 + types * half + types + 15) & ~(size_t)15;
     m->shared = op_take(&w, TARGET_CHUNKS * m->shared_size);
     take_scratch(&one, model, m->points, config->type_at_truth);
@@ -115,6 +125,7 @@ struct pass {
     const struct head_params *head;
     const struct ending_params *end;
     const struct repeat_params *repeat;
+    const struct clock_params *clock;
     const struct objective_class *objective;
     const struct loss_config *config;
     const real *slab;
@@ -143,15 +154,55 @@ static double with_end(const struct pass *p, const struct target *t, double gap,
     return out;
 }
 
+/* The integral of the intensity of a target's law up to y, with a clock: the likelihood of no event until then. */
+static double clocked_compensator(const struct pass *p, const struct target *t, const struct ending_head *head,
+                                  double y, const struct scratch *k)
+{
+    const struct objective_config *config = &p->config->likelihood;
+    const struct clock *clock = &p->model->shape.clock;
+    const struct target none = {.row = t->row, .gap = y, .censored = true};
+    size_t n = config->class->count(config, &none);
+    config->class->place(config, p->run, &none, n, k->tau);
+    fill_up(k->tau, n, k->tau[n - 1]);
+    gap_head_forward(0, head->width, head->a, head->b, head->w, head->c, k->tau, op_filled(n), k->z, k->u, NULL, NULL);
+    clock_factor(clock, 0, p->m->turned + t->row * clock_coefficients(clock), n, k->tau, &k->clock);
+    return config->class->clocked(config, &none, n, k->tau, k->u, NULL, NULL, k->g0, NULL, NULL, &k->clock);
+}
+
 /* A censored target of an objective that does not use it: S0 is held constant. */
 static void end_alone(const struct pass *p, const struct target *t, const struct scratch *k, struct loss *out)
 {
     size_t d = p->model->shape.width;
     const struct ending_head head = {d, (const real *)p->m->c.a + t->row * d, (const real *)p->m->c.b + t->row * d,
                                      p->slab + p->head->w, p->slab[p->head->c]};
-    double by_gap, gap = ending_compensator(&p->config->likelihood, &head, p->config->high, t->gap, k->tau, k->u, k->z);
+    double by_gap, gap;
+    if (p->model->shape.clock.on)
+        gap = ending_normalised(clocked_compensator(p, t, &head, t->gap, k),
+                                clocked_compensator(p, t, &head, p->config->high, k));
+    else
+        gap = ending_compensator(&p->config->likelihood, &head, p->config->high, t->gap, k->tau, k->u, k->z);
     out->time += with_end(p, t, gap, &by_gap);
     out->gaps++;
+}
+
+/* The loss of a gap whose law has a clock. */
+static double clocked_loss(const struct pass *p, const struct target *t, const struct scratch *k, size_t n)
+{
+    const struct objective_config *config = &p->config->objective;
+    const struct clock *clock = &p->model->shape.clock;
+    clock_factor(clock, p->objective->order(config), p->m->turned + t->row * clock_coefficients(clock), n, k->tau,
+                 &k->clock);
+    return p->objective->clocked(config, t, n, k->tau, k->u, k->u1, k->u2, k->g0, k->g1, k->g2, &k->clock);
+}
+
+static void clock_back(const struct pass *p, const struct target *t, const struct scratch *k, size_t n, real factor)
+{
+    const struct clock *clock = &p->model->shape.clock;
+    int order = p->objective->order(&p->config->objective);
+    for (size_t i = 0; i < n; i++) k->clock.g0[i] *= factor;
+    for (size_t i = 0; order >= 1 && i < n; i++) k->clock.g1[i] *= factor;
+    for (size_t i = 0; order >= 2 && i < n; i++) k->clock.g2[i] *= factor;
+    clock_factor_back(clock, order, n, &k->clock, p->m->dturned + t->row * clock_inputs(clock->shape));
 }
 
 static void time_loss(const struct pass *p, const struct target *t, const struct scratch *k, size_t n,
@@ -162,14 +213,18 @@ static void time_loss(const struct pass *p, const struct target *t, const struct
     const real *a = (const real *)p->m->c.a + t->row * d, *b = (const real *)p->m->c.b + t->row * d;
     const real *w = p->slab + p->head->w;
     int order = p->objective->order(config);
+    bool clock = p->model->shape.clock.on;
     gap_head_forward(order, d, a, b, w, p->slab[p->head->c], k->tau, op_filled(n), k->z, k->u, k->u1, k->u2);
-    double by_time = 1, loss = p->objective->loss(config, t, n, k->tau, k->u, k->u1, k->u2, k->g0, k->g1, k->g2);
+    double by_time = 1, loss = clock
+                                   ? clocked_loss(p, t, k, n)
+                                   : p->objective->loss(config, t, n, k->tau, k->u, k->u1, k->u2, k->g0, k->g1, k->g2);
     out->time += p->model->shape.ending ? with_end(p, t, loss, &by_time) : loss;
     if (!p->backward) return;
     const real alpha = (real)(p->config->alpha * by_time);
     for (size_t i = 0; i < n; i++) k->g0[i] *= alpha;
     for (size_t i = 0; order >= 1 && i < n; i++) k->g1[i] *= alpha;
     for (size_t i = 0; order >= 2 && i < n; i++) k->g2[i] *= alpha;
+    if (clock) clock_back(p, t, k, n, alpha);
     fill_up(k->g0, n, 0);
     fill_up(k->g1, n, 0);
     fill_up(k->g2, n, 0);
@@ -339,6 +394,9 @@ static void through_head(const struct pass *p, size_t n, const real *h, real *gr
                             m->dh + i0 * d);
     }
     if (p->model->shape.ending) ending_backward(p->end, p->slab, d, n, h, m->ds, m->dh, grad);
+    if (p->model->shape.clock.on)
+        clock_head_back(&p->model->shape.clock, p->clock, p->slab, d, n, h, &m->clock, m->weight, m->dturned, m->dh,
+                        grad);
 #pragma omp parallel for schedule(dynamic) num_threads(p->run->threads)
     for (int which = 0; which < 4; which++) head_gradient(p->head, d, n, which, h, &m->d, grad);
     if (m->v)
@@ -352,8 +410,8 @@ struct loss smurf_loss(const struct op_run *run, const struct model *model, cons
     const struct smurf_offsets *at = smurf_offsets(model);
     size_t n = batch->input.n, d = model->shape.width, chunks = op_chunks(n, ROWS_CHUNK);
     lay_out(&m, model, config, n, run->threads, memory);
-    const struct pass p = {run,    model,     &at->head, &at->end, &at->repeat, config->objective.class,
-                           config, slab,      &m,        grad != NULL};
+    const struct pass p = {run,    model, &at->head, &at->end,    &at->repeat, &at->clock, config->objective.class,
+                           config, slab,  &m,        grad != NULL};
     const real *h = encoder_forward(run, &model->shape, &at->encoder, slab, &batch->input, m.encoder);
     if (op_stopped(run)) return (struct loss){0};
 #pragma omp parallel for schedule(static) num_threads(run->threads)
@@ -365,6 +423,9 @@ struct loss smurf_loss(const struct op_run *run, const struct model *model, cons
                            m.v + i0 * COUNT_SCALES);
     }
     if (model->shape.ending) ending_forward(&at->end, slab, d, n, h, m.s);
+    if (model->shape.clock.on)
+        clock_head(&model->shape.clock, &at->clock, slab, d, 0, n, h, &m.clock, m.weight, m.turned,
+                   clock_coefficients(&model->shape.clock));
     if (grad) { /* rows without a target have no gradient */
         if (model->shape.ending) memset(m.ds, 0, n * sizeof(real));
         memset(m.d.a, 0, n * d * sizeof(real));
@@ -372,6 +433,7 @@ struct loss smurf_loss(const struct op_run *run, const struct model *model, cons
         memset(m.d.type_a, 0, n * (d / 2) * sizeof(real));
         memset(m.d.type_b, 0, n * (d / 2) * sizeof(real));
         if (m.v) memset(m.dv, 0, n * COUNT_SCALES * sizeof(real));
+        if (model->shape.clock.on) memset(m.dturned, 0, n * clock_inputs(model->shape.clock.shape) * sizeof(real));
     }
     struct loss sum = all_targets(&p, batch);
     if (!grad || op_stopped(run)) return sum;

@@ -21,6 +21,11 @@ const char *smurf_pool_types_name(enum pool_types types)
     return (unsigned)types < POOL_TYPES ? name[types] : NULL;
 }
 
+bool smurf_pool_has_types(const struct pool *pool, enum pool_types types)
+{
+    return types == POOL_MARKOV ? pool->pairs.n > 0 : types == POOL_RECENCY && pool->recency.common;
+}
+
 /* ---- The laws -------------------------------------------------------------------------------- */
 
 static void drop_bins(struct pool *pool)
@@ -53,16 +58,18 @@ void smurf_pool_trim(struct pool *pool)
     if (pool->law != POOL_RECENT) drop_bins(pool);
     if (pool->law != POOL_SAME_HOUR) drop_zone(pool);
     if (pool->law == POOL_NO_LAW || pool->law == POOL_RECENT) pool->wide.n = 0;
-    if (pool->types != POOL_MARKOV) smurf_pairs_release(&pool->pairs);
-    if (pool->types != POOL_RECENCY) smurf_recency_release(&pool->recency);
+    const bool follows = pool->type_follow > 0;
+    if (pool->types != POOL_MARKOV && !follows) smurf_pairs_release(&pool->pairs);
+    if (pool->types != POOL_RECENCY && !follows) smurf_recency_release(&pool->recency);
     static const size_t reach[POOL_LAWS] = {0, 0, POOL_RECENT_GAPS + 1, PAST_GAPS + 1, SIZE_MAX};
-    pool->found.reach = pool->types == POOL_RECENCY ? SIZE_MAX : reach[pool->law];
+    pool->found.reach = pool->types == POOL_RECENCY || follows ? SIZE_MAX : reach[pool->law];
     pool->found.law = smurf_pool_law_name(pool->law);
     pool->found.types = smurf_pool_types_name(pool->types);
     if (!pool->law) pool->weight = 0;
     if (!pool->types) pool->type_weight = 0;
     pool->found.weight = pool->weight;
     pool->found.type_weight = pool->type_weight;
+    pool->found.type_follow = pool->type_follow;
 }
 
 smurf_status smurf_pool_open_zone(struct pool *pool, smurf_error *err)
@@ -111,6 +118,7 @@ uint64_t smurf_pool_hash(const struct pool *p, uint64_t h)
     h = hash_gaps(&p->wide, smurf_hash_bytes(h, weight, sizeof weight));
     h = smurf_hash_bytes(h, p->edge, p->bins ? (p->bins - 1) * sizeof *p->edge : 0);
     for (size_t b = 0; p->bin && b <= p->bins; b++) h = hash_gaps(&p->bin[b], h);
+    if (p->type_follow > 0) h = smurf_hash_bytes(h, &p->type_follow, sizeof p->type_follow);
     h = smurf_hash_bytes(h, p->timezone, p->timezone ? strlen(p->timezone) : 0);
     h = smurf_hash_bytes(h, p->pairs.pair, p->pairs.n * sizeof *p->pairs.pair);
     h = smurf_hash_bytes(h, p->recency.share, p->recency.common ? sizeof p->recency.share : 0);
@@ -125,7 +133,7 @@ bool smurf_pool_state_init(struct pool_state *state, const struct pool *pool)
     if (!pool) return true;
     smurf_past_init(&state->past, pool->law == POOL_SAME_HOUR, pool->zone);
     bool ok = smurf_past_reserve(&state->past);
-    if (pool->types == POOL_RECENCY) ok = smurf_recent_types_init(&state->recent, pool->recency.types) && ok;
+    if (pool->recency.common) ok = smurf_recent_types_init(&state->recent, pool->recency.types) && ok;
     smurf_pool_state_clear(state, 0);
     if (!ok) smurf_pool_state_release(state);
     return ok;

@@ -36,6 +36,7 @@ struct pool {
     struct time_zone *zone;
     enum pool_types types;
     double type_weight;
+    double type_follow; /* rate at which the weights of types follow what came; 0: they are fixed */
     struct pairs pairs;
     struct recency recency;
     smurf_pool found; /* for the user */
@@ -43,6 +44,8 @@ struct pool {
 
 const char *smurf_pool_law_name(enum pool_law law);
 const char *smurf_pool_types_name(enum pool_types types);
+/* Whether the pool knows these naive laws of types. */
+bool smurf_pool_has_types(const struct pool *pool, enum pool_types types);
 
 void smurf_pool_free(struct pool *pool); /* may be NULL */
 /* Drops what the law and the types chosen do not need, and sets `found`, but for the gains. */

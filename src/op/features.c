@@ -3,6 +3,7 @@
 #include "op/gemm.h"
 
 #include "config.h"
+#include "cuda/cuda.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -22,6 +23,22 @@ static void list_features(void)
              "",
 #endif
              SMURF_HAVE_SQLITE ? " sqlite" : "", SMURF_HAVE_POSTGRESQL ? " postgresql" : "");
+}
+
+static char gpu[CUDA_TEXT];
+static pthread_once_t once_gpu = PTHREAD_ONCE_INIT;
+
+static void find_gpu(void)
+{
+    char why[CUDA_TEXT];
+    if (smurf_cuda_device(gpu, why)) snprintf(gpu, sizeof gpu, "no device");
+}
+
+const char *smurf_gpu(void)
+{
+    if (!smurf_cuda_built()) return NULL;
+    pthread_once(&once_gpu, find_gpu);
+    return gpu;
 }
 
 const char *smurf_features(void)

@@ -33,6 +33,33 @@ static inline struct score score_at(bool intensity, real u, real u1, real u2)
                           l.r};
 }
 
+/* The same with an intensity lambda e^beta (model/clock.h): with E = e^beta,
+ *
+ *     psi  = r u' + beta' - E lambda
+ *     psi' = r u'' + kappa u'^2 + beta'' - E (q u' + lambda beta')
+ */
+struct score_clocked {
+    struct score by_u;
+    real psi_b;             /* d psi / d beta; by beta' it is 1 */
+    real slope_b, slope_b1; /* d psi' / d beta, d beta'; by beta'' it is 1 */
+};
+
+static inline struct score_clocked score_clocked_at(real u, real u1, real u2, real b, real b1, real b2)
+{
+    struct intensity l = intensity_at(u);
+    real rest = 1 - l.q, kappa2 = l.r * ((rest - l.r) * (rest - 2 * l.r) - l.q * rest);
+    real e = exp_real(b), q = e * l.q, lambda = e * l.lambda;
+    struct score s = {true,
+                      l.r * u1 + b1 - lambda,
+                      l.r * u2 + l.kappa * u1 * u1 + b2 - q * u1 - lambda * b1,
+                      l.kappa * u1 - q,
+                      l.r,
+                      l.kappa * u2 + kappa2 * u1 * u1 - q * rest * u1 - q * b1,
+                      2 * l.kappa * u1 - q,
+                      l.r};
+    return (struct score_clocked){s, -lambda, -q * u1 - lambda * b1, -lambda};
+}
+
 /* Gradient of f with respect to (u, u', u''), given df/dpsi and df/dpsi'. */
 static inline void score_gradient(const struct score *s, real by_psi, real by_slope, real *g0, real *g1, real *g2)
 {

@@ -3,8 +3,8 @@
  *
  *     inside      the share of PIT values in [0.05, 0.95], against the range of chance of n gaps around 90%
  *     levels      CS (tally.h), against its 95% quantile under the true law
- *     CRPS        1 - CRPS / CRPS of the best naive law, and its 90% interval from paired gaps (noise.h)
- *     likelihood  the mean log density minus that of the best naive law, likewise
+ *     CRPS        1 - CRPS / CRPS of the best naive law, and the 90% interval of the evaluation (bootstrap.h)
+ *     likelihood  the mean log density minus that of the best naive law, and its 90% interval (noise.h)
  *     types       accuracy minus that of the most frequent successor, likewise
  */
 #include "report/claim.h"
@@ -140,41 +140,30 @@ static void decide(struct claim *claim, struct span span, int places, const char
     smurf_clean(claim->word.text, sizeof claim->word.text, words.text);
 }
 
-/* The interval of the mean of sign (a - b). False: it cannot be told. */
+/* The interval of the mean of a - b. False: it cannot be told. */
 static bool compare(struct span *out, struct claim *claim, const struct evaluation *evaluation, const double *a,
-                    const double *b, double sign)
+                    const double *b)
 {
     if (!a || !b) return false;
     double *difference = malloc((evaluation->n + 1) * sizeof *difference);
     claim->no_memory = !difference;
     if (!difference) return false;
-    for (size_t i = 0; i < evaluation->n; i++) difference[i] = sign * (a[i] - b[i]);
+    for (size_t i = 0; i < evaluation->n; i++) difference[i] = a[i] - b[i];
     bool ok = smurf_paired_span(out, difference, evaluation->sequence, evaluation->n);
     free(difference);
     return ok;
-}
-
-/* The mean of an array that `compare` found finite. */
-static double mean_of(const double *x, size_t n)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += x[i];
-    return sum / (double)n;
 }
 
 static void find_crps(struct claim *claim, const struct evaluation *evaluation)
 {
     enum row naive = best_naive(evaluation, METRIC_crps);
     double gain = smurf_gain(evaluation, ROW_MODEL);
-    struct span span;
+    const struct advantage *a = &evaluation->advantage;
     if (!isfinite(gain)) return;
-    const struct row_values *model = &evaluation->row[ROW_MODEL], *rival = &evaluation->row[naive];
-    *claim = (struct claim){.value = rounded(gain, 1), .rival = rival->name, .low = NAN, .high = NAN};
+    *claim = (struct claim){.value = rounded(gain, 1), .rival = evaluation->row[naive].name, .low = NAN, .high = NAN};
     claim->difference = claim->value;
     claim->shown = text(claim->value > 0 ? "+" : "", smurf_fixed(gain, 1), "%");
-    if (!compare(&span, claim, evaluation, model->crps, rival->crps, -1)) return;
-    double per = mean_of(rival->crps, evaluation->n) / 100;
-    decide(claim, (struct span){span.low / per, span.high / per}, 1, "");
+    if (a->row == naive && isfinite(a->low)) decide(claim, (struct span){a->low, a->high}, 1, "");
 }
 
 static void find_likelihood(struct claim *claim, const struct evaluation *evaluation)
@@ -189,7 +178,7 @@ static void find_likelihood(struct claim *claim, const struct evaluation *evalua
                             .reference = rival->metrics.log_likelihood,
                             .shown = smurf_significant(value, 4)};
     claim->difference = value - claim->reference;
-    if (compare(&span, claim, evaluation, model->log_density, rival->log_density, 1)) decide(claim, span, 4, "");
+    if (compare(&span, claim, evaluation, model->log_density, rival->log_density)) decide(claim, span, 4, "");
 }
 
 /* Arrays (n) of 0 and 1 where the type is scored, packed; returns how many. */

@@ -9,7 +9,7 @@
  */
 #include "report/noise.h"
 
-#include "smurf_lab.h"
+#include "eval/bootstrap.h"
 
 #include <math.h>
 
@@ -62,12 +62,6 @@ double smurf_chi_square_tail(double sum, size_t n)
 
 enum { UNITS_LEAST = 20, BLOCKS = 50, BLOCKS_LEAST = 5 };
 
-/* The 95% quantile of Student's law with df >= 4 degrees of freedom, within 0.01. */
-static double student(double df)
-{
-    return 1.6448536 + (1.5241 + 1.4202 / df) / df;
-}
-
 static size_t count_units(const unsigned *unit, size_t n)
 {
     size_t count = n > 0;
@@ -91,7 +85,7 @@ bool smurf_paired_span(struct span *out, const double *difference, const unsigne
         squares += (sum - mean * size) * (sum - mean * size);
         sum = size = 0;
     }
-    double half = student((double)blocks - 1) * sqrt((double)blocks / (double)(blocks - 1) * squares) / (double)n;
+    double half = smurf_student((double)blocks - 1) * sqrt((double)blocks / (double)(blocks - 1) * squares) / (double)n;
     *out = (struct span){mean - half, mean + half};
     return isfinite(half);
 }

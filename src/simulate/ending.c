@@ -67,7 +67,7 @@ const struct process_class smurf_ending = {
                   PARAMETER_WEIGHTS},
     .draw = draw,
     .step = step,
-    .law = {"ending", intensity, slope, compensator, NULL, smurf_history_types, NULL},
+    .law = {"ending", intensity, slope, compensator, NULL, smurf_history_types, NULL, NULL},
     .rate = rate,
     .never = never,
 };

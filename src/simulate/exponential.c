@@ -39,6 +39,6 @@ const struct process_class smurf_exponential = {
     .about = "renewal process: exponential gaps (a Poisson process given by its mean gap)",
     .parameter = {{"mean", "mean gap (default 1)", 1, SHAPE_ONE, RANGE_POSITIVE}, PARAMETER_WEIGHTS},
     .draw = draw,
-    .law = {"exponential", intensity, slope, compensator, NULL, smurf_history_types, NULL},
+    .law = {"exponential", intensity, slope, compensator, NULL, smurf_history_types, NULL, NULL},
     .rate = rate,
 };

@@ -67,6 +67,6 @@ const struct process_class smurf_gamma = {
                   {"scale", "scale of the gaps, whose mean is shape x scale (default 1)", 1, SHAPE_ONE, RANGE_POSITIVE},
                   PARAMETER_WEIGHTS},
     .draw = draw,
-    .law = {"gamma", intensity, slope, compensator, score, smurf_history_types, NULL},
+    .law = {"gamma", intensity, slope, compensator, score, smurf_history_types, NULL, NULL},
     .rate = rate,
 };

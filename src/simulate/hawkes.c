@@ -174,6 +174,6 @@ const struct process_class smurf_hawkes = {
         },
     .draw = draw,
     .step = step,
-    .law = {"hawkes", intensity, slope, compensator, NULL, types, NULL},
+    .law = {"hawkes", intensity, slope, compensator, NULL, types, NULL, NULL},
     .rates = rates,
 };

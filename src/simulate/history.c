@@ -33,6 +33,7 @@ void smurf_history_free(struct history *history)
 void smurf_history_restart(struct history *history)
 {
     history->time = history->count = 0;
+    for (size_t i = 0; i < MARKS; i++) history->mark[i] = 0;
     for (uint32_t k = 0; k < history->process->types; k++) history->trace[k] = 0;
 }
 
@@ -41,6 +42,13 @@ void smurf_history_step(struct history *history, double time, uint32_t type)
     if (history->process->class->step) history->process->class->step(history, time - history->time, type);
     history->time = time;
     history->count++;
+}
+
+void smurf_history_read(struct history *history, const smurf_sequence *s, size_t i)
+{
+    smurf_history_step(history, (double)s->origin + s->time[i], s->type[i]);
+    if (!s->further || s->columns != smurf_process_columns(history->process)) return;
+    for (size_t k = 0; k < s->columns; k++) history->mark[k] = (double)s->further[i * s->columns + k];
 }
 
 void smurf_history_types(const void *self, const double *gap, double *out, size_t n)
@@ -60,6 +68,7 @@ static void advance(void *state, double gap, uint32_t type)
 {
     struct history *history = state;
     smurf_history_step(history, history->time + gap, type);
+    for (size_t i = 0; i < MARKS; i++) history->mark[i] = 0; /* not known */
 }
 
 static void destroy(void *state)
@@ -74,6 +83,10 @@ static smurf_status replay(struct history *history, const smurf_sequence *sequen
                           "the law of a process needs the whole history from time 0, but observation of this sequence "
                           "starts %s (use the sequence before it was cut)",
                           isnan(sequence->start) ? "at an unknown time" : "elsewhere");
+    if (sequence->columns < smurf_process_columns(history->process))
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                          "the law of process '%s' depends on further columns, which the sequence does not have",
+                          history->process->class->name);
     for (size_t i = 0; i < seen; i++) {
         double time = (double)sequence->origin + sequence->time[i];
         if (!isfinite(time) || time < history->time)
@@ -84,7 +97,7 @@ static smurf_status replay(struct history *history, const smurf_sequence *sequen
         if (sequence->type[i] >= history->process->types)
             return smurf_fail(err, SMURF_ERROR_ARGUMENT, "event %zu is of type %u, but the process has %u types", i,
                               (unsigned)sequence->type[i], (unsigned)history->process->types);
-        smurf_history_step(history, time, sequence->type[i]);
+        smurf_history_read(history, sequence, i);
     }
     return SMURF_OK;
 }

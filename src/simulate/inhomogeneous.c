@@ -81,6 +81,6 @@ const struct process_class smurf_inhomogeneous = {
          {"period", "time from peak to peak (default 10)", 10, SHAPE_ONE, RANGE_POSITIVE},
          PARAMETER_WEIGHTS},
     .draw = draw,
-    .law = {"inhomogeneous", intensity, slope, compensator, NULL, smurf_history_types, NULL},
+    .law = {"inhomogeneous", intensity, slope, compensator, NULL, smurf_history_types, NULL, NULL},
     .rate = rate,
 };

@@ -57,6 +57,6 @@ const struct process_class smurf_lognormal = {
                   {"sigma", "standard deviation of ln gap (default 1)", 1, SHAPE_ONE, RANGE_POSITIVE},
                   PARAMETER_WEIGHTS},
     .draw = draw,
-    .law = {"lognormal", intensity, slope, compensator, score, smurf_history_types, NULL},
+    .law = {"lognormal", intensity, slope, compensator, score, smurf_history_types, NULL, NULL},
     .rate = rate,
 };

@@ -41,6 +41,6 @@ const struct process_class smurf_poisson = {
     .parameter = {{"rate", "events per unit of time: one value for all types or one per type (default 1)", 1,
                    SHAPE_WEIGHTS, RANGE_WEIGHT}},
     .draw = draw,
-    .law = {"poisson", intensity, slope, compensator, NULL, smurf_history_types, NULL},
+    .law = {"poisson", intensity, slope, compensator, NULL, smurf_history_types, NULL, NULL},
     .rate = rate,
 };

@@ -222,6 +222,28 @@ smurf_status smurf_process_new(smurf_process **out, const char *name, uint32_t t
     return status;
 }
 
+size_t smurf_process_columns(const smurf_process *process)
+{
+    size_t n = 0;
+    while (n < MARKS && process->class->column[n].name) n++;
+    return n;
+}
+
+smurf_status smurf_process_further(const smurf_process *process, struct further *out, smurf_error *err)
+{
+    smurf_status status = SMURF_OK;
+    *out = (struct further){0};
+    for (size_t i = 0; i < smurf_process_columns(process) && !status; i++) {
+        const struct column_class *c = &process->class->column[i];
+        status = smurf_further_add(out, c->name, strlen(c->name), c->words != NULL, err);
+        for (size_t k = 0; !status && c->words && c->words[k]; k++)
+            if (smurf_names_intern(&out->column[i].word, c->words[k], strlen(c->words[k])) != k)
+                status = smurf_fail_memory(err);
+    }
+    if (status) smurf_further_release(out);
+    return status;
+}
+
 void smurf_process_free(smurf_process *process)
 {
     free(process);

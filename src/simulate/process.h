@@ -11,6 +11,7 @@
 #include "smurf_lab.h"
 
 #include "base/random.h"
+#include "data/further.h"
 #include "law/law.h"
 
 #include <math.h>
@@ -51,13 +52,20 @@ struct parameter_class {
      RANGE_WEIGHT}
 /* clang-format on */
 
-enum { PARAMETER_LIMIT = 4 };
+enum { PARAMETER_LIMIT = 4, MARKS = 2 };
+
+/* A further column of the events of a process. */
+struct column_class {
+    const char *name;         /* NULL: none */
+    const char *const *words; /* NULL-terminated, in the order of their numbers; NULL: it holds numbers */
+};
 
 struct history {
     const smurf_process *process;
     smurf_process *owned; /* freed with the history; NULL if the process is borrowed */
     double time;          /* of the last event; 0 before the first */
     double count;         /* of events */
+    double mark[MARKS];   /* further columns of the last event; 0 before the first */
     double trace[];       /* (types) state kept by the process's own `step`; 0 at the start */
 };
 
@@ -77,6 +85,10 @@ struct process_class {
     /* The probability that no further event comes; draw and law are those of a gap that comes. NULL: sequences do not
        end. */
     double (*never)(const struct history *history);
+    /* Further columns of events, which the next gap depends on, and how they are drawn; NULL: there are none. */
+    struct column_class column[MARKS];
+    void (*mark)(struct random *random, double out[MARKS]);
+    bool calendar; /* times are dates: seconds since 1970 */
 };
 
 struct smurf_process {
@@ -110,6 +122,13 @@ void smurf_history_restart(struct history *history);
 /* Adds an event of `type` at `time`. O(types). */
 void smurf_history_step(struct history *history, double time, uint32_t type);
 
+/* Adds event i of a sequence with its further columns, which must be those of the process. */
+void smurf_history_read(struct history *history, const smurf_sequence *sequence, size_t i);
+
+/* Number of further columns of the process's events; and the columns, empty ones for most. */
+size_t smurf_process_columns(const smurf_process *process);
+smurf_status smurf_process_further(const smurf_process *process, struct further *out, smurf_error *err);
+
 /* The law's `types` for processes with weights: share[k] lambda(tau). */
 law_function smurf_history_types;
 
@@ -118,6 +137,7 @@ law_function smurf_history_types;
 #define SMURF_PROCESSES(line)   \
     line(smurf_poisson)         \
     line(smurf_inhomogeneous)   \
+    line(smurf_daily)           \
     line(smurf_exponential)     \
     line(smurf_gamma)           \
     line(smurf_weibull)         \
@@ -126,7 +146,8 @@ law_function smurf_history_types;
     line(smurf_hawkes)          \
     line(smurf_sittings)        \
     line(smurf_ending)          \
-    line(smurf_repeating)
+    line(smurf_repeating)       \
+    line(smurf_covariate)
 /* clang-format on */
 #define DECLARE(name) extern const struct process_class name;
 SMURF_PROCESSES(DECLARE)

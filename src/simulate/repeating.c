@@ -84,6 +84,6 @@ const struct process_class smurf_repeating = {
          PARAMETER_WEIGHTS},
     .draw = draw,
     .step = step,
-    .law = {"repeating", intensity, slope, compensator, NULL, types, NULL},
+    .law = {"repeating", intensity, slope, compensator, NULL, types, NULL, NULL},
     .rates = rates,
 };

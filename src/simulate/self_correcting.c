@@ -55,6 +55,6 @@ const struct process_class smurf_self_correcting = {
                   {"alpha", "drop of the log rate at each event (default 1)", 1, SHAPE_ONE, RANGE_POSITIVE},
                   PARAMETER_WEIGHTS},
     .draw = draw,
-    .law = {"self-correcting", intensity, slope, compensator, score, smurf_history_types, NULL},
+    .law = {"self-correcting", intensity, slope, compensator, score, smurf_history_types, NULL, NULL},
     .rate = rate,
 };

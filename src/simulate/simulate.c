@@ -44,7 +44,9 @@ struct maker {
     double *intensity; /* (types) */
     double *time;
     uint32_t *type;
-    size_t length, time_room, type_room;
+    float *further; /* (length x columns) */
+    size_t columns; /* further ones */
+    size_t length, time_room, type_room, further_room;
     size_t unreported; /* events since the last report */
     bool caller;       /* runs on the calling thread */
     bool full;         /* ended by max_events */
@@ -119,7 +121,8 @@ static smurf_status append(struct maker *m, double time, uint32_t type, smurf_er
                           "a sequence has more than %zu events by time %g: lower until or the rates, or set max_events",
                           event_limit, time);
     if (!smurf_grow(&m->time, &m->time_room, m->length + 1, sizeof *m->time) ||
-        !smurf_grow(&m->type, &m->type_room, m->length + 1, sizeof *m->type))
+        !smurf_grow(&m->type, &m->type_room, m->length + 1, sizeof *m->type) ||
+        !smurf_grow(&m->further, &m->further_room, (m->length + 1) * m->columns, sizeof *m->further))
         return smurf_fail_memory(err);
     m->time[m->length] = time;
     m->type[m->length++] = type;
@@ -139,6 +142,14 @@ static bool draw_event(struct maker *m, struct random *random, double until, dou
     if (*time > until) return false;
     *type = draw_type(m, random, gap);
     return true;
+}
+
+/* The further columns of the last event. */
+static void draw_further(struct maker *m, struct random *random)
+{
+    if (!m->columns) return;
+    m->job->process->class->mark(random, m->history->mark);
+    for (size_t i = 0; i < m->columns; i++) m->further[(m->length - 1) * m->columns + i] = (float)m->history->mark[i];
 }
 
 /* Simulates sequence i, or part of it if the job is to stop. */
@@ -168,6 +179,7 @@ static smurf_status make(struct maker *m, size_t i, smurf_error *err)
         smurf_status status = append(m, time, type, err);
         if (status) return status;
         smurf_history_step(m->history, time, type);
+        draw_further(m, &random);
         if (++m->unreported < STRIDE) continue;
         double part = config->until > 0 ? time / until : (double)m->length / (double)config->max_events;
         if ((status = report(m, part, err))) return status;
@@ -184,6 +196,7 @@ static bool maker_init(struct maker *m, struct job *job)
     m->caller = omp_get_thread_num() == 0;
 #endif
     m->history = smurf_history_new(job->process, false);
+    m->columns = smurf_process_columns(job->process);
     m->intensity = malloc(job->process->types * sizeof *m->intensity);
     return m->history && m->intensity;
 }
@@ -194,6 +207,7 @@ static void maker_release(struct maker *m)
     free(m->intensity);
     free(m->time);
     free(m->type);
+    free(m->further);
 }
 
 /* Adds a finished sequence to the data set, or keeps the first failure. Called in order. */
@@ -206,6 +220,7 @@ static void deliver(struct maker *m, smurf_status status, const smurf_error *err
         bool known = job->config->until > 0 && !m->full;
         struct sequence_info info = {.end = !known ? NAN : job->config->until, .first = 1};
         status = smurf_builder_events(&job->builder, m->time, m->type, m->length, &job->error);
+        if (!status) status = smurf_builder_further(&job->builder, m->further, m->length, &job->error);
         if (!status) status = smurf_builder_close(&job->builder, &info, &job->error);
         atomic_fetch_add(&job->finished, 1);
     }
@@ -251,9 +266,13 @@ smurf_status smurf_process_simulate(smurf_data **out, const smurf_process *proce
         .progress = {config.progress,
                      config.progress_context,
                      {.what = what, .unit = "sequences", .total = (double)config.sequences}},
-        .builder = {.name = process->class->name, .unit = "", .declared = process->types},
+        .builder = {.name = process->class->name,
+                    .unit = process->class->calendar ? "s" : "",
+                    .calendar = process->class->calendar,
+                    .declared = process->types},
     };
-    status = smurf_progress_tell(&job.progress, 0, err);
+    status = smurf_process_further(process, &job.builder.further, err);
+    if (!status) status = smurf_progress_tell(&job.progress, 0, err);
     for (size_t from = 0; from < config.sequences && !status; from += BATCH) {
         run(&job, from, config.sequences - from < BATCH ? config.sequences : from + BATCH);
         status = job.status;

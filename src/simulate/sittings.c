@@ -100,6 +100,6 @@ const struct process_class smurf_sittings = {
                    {1e-6, 0.999999, false}},
                   PARAMETER_WEIGHTS},
     .draw = draw,
-    .law = {"sittings", intensity, slope, compensator, NULL, smurf_history_types, NULL},
+    .law = {"sittings", intensity, slope, compensator, NULL, smurf_history_types, NULL, NULL},
     .rate = rate,
 };

@@ -50,6 +50,6 @@ const struct process_class smurf_weibull = {
                   {"scale", "scale of the gaps: 63% of them are shorter (default 1)", 1, SHAPE_ONE, RANGE_POSITIVE},
                   PARAMETER_WEIGHTS},
     .draw = draw,
-    .law = {"weibull", intensity, slope, compensator, score, smurf_history_types, NULL},
+    .law = {"weibull", intensity, slope, compensator, score, smurf_history_types, NULL, NULL},
     .rate = rate,
 };

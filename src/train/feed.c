@@ -16,6 +16,7 @@ static void add_events(struct feed *f, const smurf_sequence *s, const struct vie
         f->type[at + i] = s->type[i];
         f->time[at + i] = smurf_view_time(view, s, i);
         f->gap[at + i] = smurf_view_gap(view, s, i);
+        if (f->columns) smurf_view_further(view, s, i, f->further + (at + i) * f->columns);
     }
 }
 
@@ -73,7 +74,8 @@ static smurf_status count(struct feed *f, const smurf_data *data, bool ends, smu
     f->offset = calloc(data->sequences + 1, sizeof *f->offset);
     f->target_offset = calloc(data->sequences + 1, sizeof *f->target_offset);
     f->order = calloc(data->sequences + 1, sizeof *f->order);
-    if (!f->offset || !f->target_offset || !f->order) return smurf_fail_memory(err);
+    f->base = malloc((data->sequences + 1) * sizeof *f->base);
+    if (!f->offset || !f->target_offset || !f->order || !f->base) return smurf_fail_memory(err);
     for (size_t i = 0; i < data->sequences; i++) {
         const smurf_sequence *s = &data->sequence[i];
         size_t typed = s->length > s->first ? s->length - s->first : 0;
@@ -125,8 +127,12 @@ static smurf_status hold(struct feed *f, const smurf_data *data, const struct vi
     f->time = malloc((events + 1) * sizeof *f->time);
     f->gap = malloc((events + 1) * sizeof *f->gap);
     f->target = malloc((targets + 1) * sizeof *f->target);
+    f->columns = smurf_view_columns(view);
+    f->further = f->columns ? malloc((events + 1) * f->columns * sizeof *f->further) : NULL;
+    if (f->columns && !f->further) return smurf_fail_memory(err);
     if (!f->type || !f->time || !f->gap || !f->target) return smurf_fail_memory(err);
     for (size_t i = 0; i < data->sequences; i++) {
+        f->base[i] = smurf_view_base(view, &data->sequence[i]);
         if (place_of(f, i) == SIZE_MAX) continue;
         add_events(f, &data->sequence[i], view, place_of(f, i));
         add_targets(f, &data->sequence[i], view, ends, target_place_of(f, i), f->offset[i] + i);
@@ -152,7 +158,8 @@ smurf_status smurf_feed_init(struct feed *f, const smurf_data *data, const char 
 void smurf_feed_release(struct feed *f)
 {
     free(f->offset), free(f->target_offset), free(f->order), free(f->place), free(f->target_place);
-    free(f->type), free(f->time), free(f->gap), free(f->target);
+    free(f->base);
+    free(f->type), free(f->time), free(f->gap), free(f->target), free(f->further);
     *f = (struct feed){0};
 }
 
@@ -233,7 +240,8 @@ void smurf_feed_shuffle(struct feed *f, uint64_t seed, uint64_t epoch)
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
-smurf_status smurf_feed_room_init(struct feed_batch *room, size_t sequences, size_t events, smurf_error *err)
+smurf_status smurf_feed_room_init(struct feed_batch *room, size_t sequences, size_t events, size_t columns,
+                                  smurf_error *err)
 {
     size_t n = events + 1; /* a row has at most one target */
     *room = (struct feed_batch){.offset = malloc((sequences + 1) * sizeof *room->offset),
@@ -241,20 +249,27 @@ smurf_status smurf_feed_room_init(struct feed_batch *room, size_t sequences, siz
                                 .type = malloc(n * sizeof *room->type),
                                 .time = malloc(n * sizeof *room->time),
                                 .gap = malloc(n * sizeof *room->gap),
-                                .target = malloc(n * sizeof *room->target)};
-    if (room->offset && room->id && room->type && room->time && room->gap && room->target) return SMURF_OK;
+                                .base = malloc((sequences + 1) * sizeof *room->base),
+                                .target = malloc(n * sizeof *room->target),
+                                .further = columns ? malloc(n * columns * sizeof *room->further) : NULL};
+    if ((!columns || room->further) && room->offset && room->id && room->type && room->time && room->gap &&
+        room->base && room->target)
+        return SMURF_OK;
     smurf_feed_batch_release(room);
     return smurf_fail_memory(err);
 }
 
 smurf_status smurf_feed_batch_init(struct feed_batch *room, const struct feed *f, smurf_error *err)
 {
-    return smurf_feed_room_init(room, f->batch < f->ordered ? f->batch : f->ordered, f->longest_batch_events, err);
+    return smurf_feed_room_init(room, f->batch < f->ordered ? f->batch : f->ordered, f->longest_batch_events,
+                                f->columns, err);
 }
 
 void smurf_feed_batch_release(struct feed_batch *room)
 {
-    free(room->offset), free(room->id), free(room->type), free(room->time), free(room->gap), free(room->target);
+    free(room->offset), free(room->id), free(room->type), free(room->time), free(room->gap), free(room->base),
+        free(room->target);
+    free(room->further);
     *room = (struct feed_batch){0};
 }
 
@@ -285,10 +300,14 @@ struct batch smurf_feed_take(const struct feed *f, const size_t *sequence, size_
         size_t first = target_place_of(f, s), last = first + f->target_offset[s + 1] - f->target_offset[s];
         room->offset[i] = rows;
         room->id[i] = f->offset[s];
+        room->base[i] = f->base ? f->base[s] : 0;
         memcpy(room->type + rows, f->type + from, n * sizeof *room->type);
         if (f->mask > 0 && f->epoch) mask_types(f, f->offset[s], n, room->type + rows);
         memcpy(room->time + rows, f->time + from, n * sizeof *room->time);
         memcpy(room->gap + rows, f->gap + from, n * sizeof *room->gap);
+        if (f->columns)
+            memcpy(room->further + rows * f->columns, f->further + from * f->columns,
+                   n * f->columns * sizeof *room->further);
         for (size_t t = first; t < last; t++) {
             room->target[targets] = f->target[t];
             room->target[targets++].row += rows;
@@ -297,7 +316,9 @@ struct batch smurf_feed_take(const struct feed *f, const size_t *sequence, size_
     }
     room->offset[m] = rows;
     return (struct batch){
-        {{m, room->offset, room->id}, rows, room->type, room->time, room->gap}, room->target, targets};
+        {{m, room->offset, room->id}, rows, room->type, room->time, room->gap, room->further, room->base},
+        room->target,
+        targets};
 }
 
 struct batch smurf_feed_fill(const struct feed *f, size_t index, const struct feed_batch *room)

@@ -10,12 +10,15 @@
    hold those of some sequences only; it knows the lengths of all. */
 struct feed {
     size_t sequences;
-    size_t *offset;                                     /* (sequences + 1) rows */
-    size_t *target_offset;                              /* (sequences + 1) */
-    size_t *place, *target_place;                       /* (sequences) where held ones begin below; NULL: at offset */
-    uint32_t *type;                                     /* (events held) */
-    double *time;                                       /* (events held) as the encoder sees it */
-    float *gap;                                         /* (events held) the gap feature */
+    size_t *offset;               /* (sequences + 1) rows */
+    size_t *target_offset;        /* (sequences + 1) */
+    size_t *place, *target_place; /* (sequences) where held ones begin below; NULL: at offset */
+    uint32_t *type;               /* (events held) */
+    double *time;                 /* (events held) as the encoder sees it */
+    float *gap;                   /* (events held) the gap feature */
+    float *further;               /* (events held x columns) further columns; NULL: none */
+    size_t columns;
+    double *base;                                       /* (sequences) UTC of their time 0, as in encoder.h; or NULL */
     struct target *target;                              /* rows count from the sequence's first */
     size_t events, targets, typed;                      /* typed: targets that are events */
     size_t longest_batch_events, longest_batch_targets; /* maxima over batches of `batch` sequences */
@@ -33,8 +36,8 @@ struct feed_share {
     const void *context;
 };
 
-/* part: "train" or "dev", for messages. assumed: use ends of observation that nobody gave (smurf_split_observe) too. The
-   data set may be freed afterwards. share: NULL: all. */
+/* part: "train" or "dev", for messages. assumed: use ends of observation that nobody gave (smurf_split_observe) too.
+   The data set may be freed afterwards. share: NULL: all. */
 smurf_status smurf_feed_init(struct feed *feed, const smurf_data *data, const char *part, const struct view *view,
                              size_t batch, bool assumed, const struct feed_share *share, smurf_error *err);
 void smurf_feed_release(struct feed *feed);
@@ -51,11 +54,14 @@ struct feed_batch {
     uint32_t *type;
     double *time;
     float *gap;
+    double *base;
     struct target *target;
+    float *further; /* NULL: no further columns */
 };
 smurf_status smurf_feed_batch_init(struct feed_batch *room, const struct feed *feed, smurf_error *err);
 /* Room for any sequences of so many events. */
-smurf_status smurf_feed_room_init(struct feed_batch *room, size_t sequences, size_t events, smurf_error *err);
+smurf_status smurf_feed_room_init(struct feed_batch *room, size_t sequences, size_t events, size_t columns,
+                                  smurf_error *err);
 void smurf_feed_batch_release(struct feed_batch *room);
 /* Fills the room with batch `index` of the epoch. */
 struct batch smurf_feed_fill(const struct feed *feed, size_t index, const struct feed_batch *room);

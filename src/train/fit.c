@@ -4,7 +4,8 @@
  * Two thirds of dev are for calibration and must not have selected anything; the rest selects the best epoch and the
  * noise. Sequences are dealt at random. One sequence is cut in time: the earlier third selects and the later two
  * thirds, which are nearest to use, calibrate. Where dev is too small to be divided, nothing is recalibrated, but all
- * of dev may ask for a pool with a naive law: having selected the epoch, it favours the model, if anything.
+ * of dev may ask for a pool with a naive law: having selected the epoch, it favours the model, and no gain is too
+ * small.
  */
 #include "train/trainer.h"
 
@@ -22,6 +23,8 @@
 struct fit {
     smurf_fit_config c;
     smurf_settings settings;
+    enum device device;
+    const char *remark;            /* why it is not used; NULL: it is */
     const smurf_data *train, *dev; /* dev: the selection part; may be NULL */
     smurf_data *selecting;         /* owned if a part was set aside */
     smurf_data *calibrating;       /* the part set aside, owned; NULL: none */
@@ -37,10 +40,10 @@ void smurf_fit_config_init_sized(smurf_fit_config *config, size_t size)
     smurf_sized_init(config, size, &defaults, sizeof defaults);
 }
 
-static smurf_status check(const struct fit *f, smurf_error *err)
+static smurf_status check(struct fit *f, smurf_error *err)
 {
     if (f->c.resume && !f->c.resume_path) return smurf_fail(err, SMURF_ERROR_ARGUMENT, "resume needs resume_path");
-    return SMURF_OK;
+    return smurf_device_parse(&f->device, f->c.device, err);
 }
 
 smurf_status smurf_fit_divide(smurf_data **selecting, smurf_data **calibrating, const smurf_data *dev, int recalibrate,
@@ -80,7 +83,9 @@ static smurf_status tell_start(const struct fit *f, smurf_error *err)
                                    .epoch = f->trainer->at.epoch + 1,
                                    .best = f->trainer->at.best.epoch ? &f->trainer->at.best : NULL,
                                    .trial = chosen ? f->trial : NULL,
-                                   .trials = chosen ? SMURF_SIGMA_TRIALS : 0};
+                                   .trials = chosen ? SMURF_SIGMA_TRIALS : 0,
+                                   .device = f->trainer->step.device ? "cuda" : "cpu",
+                                   .remark = f->remark};
     if (!f->c.start || !f->c.start(f->c.context, &start)) return SMURF_OK;
     return smurf_fail(err, SMURF_ERROR_CANCELLED, "stopped before the first epoch");
 }
@@ -97,7 +102,11 @@ static double now(void)
 static smurf_status keep(struct fit *f, bool model, smurf_error *err)
 {
     smurf_status status = SMURF_OK;
-    if (f->c.resume_path) smurf_train_step_complete(&f->trainer->step);
+    if (f->c.resume_path) {
+        smurf_train_step_complete(&f->trainer->step);
+        status = smurf_train_step_fetch(&f->trainer->step, true, err);
+        if (status) return status;
+    }
     if (smurf_ranks()->rank > 0) return SMURF_OK;
     if (model && f->c.model_path) {
         smurf_model *best;
@@ -148,7 +157,9 @@ static smurf_status pool(const struct fit *f, smurf_model *model, smurf_error *e
     struct progress progress = {f->c.progress, f->c.progress_context, {.what = "calibrating", .unit = "gaps"}};
     struct stop stop;
     smurf_stop_init(&stop, &progress);
-    return smurf_model_pool_fit(model, f->dev, f->train, smurf_threads(f->settings.threads, SIZE_MAX), &stop, err);
+    bool follow = model->config.adaptive > 0; /* auto: only where a part is set aside */
+    return smurf_model_pool_fit(model, f->dev, f->train, follow, true, smurf_threads(f->settings.threads, SIZE_MAX),
+                                &stop, err);
 }
 
 static smurf_status finish(const struct fit *f, smurf_model **out, smurf_error *err)
@@ -193,6 +204,7 @@ smurf_status smurf_fit(smurf_model **out, const smurf_settings *settings, const 
     if (!status) status = begin(&f, err);
     if (!status && f.trainer->frame->config.tail) smurf_model_notes_tail(&f.trainer->frame->notes, train, dev);
     if (!status && f.c.split) status = smurf_model_notes_split(&f.trainer->frame->notes, f.c.split, err);
+    if (!status) status = smurf_trainer_use(f.trainer, f.device, &f.remark, err);
     if (!status) status = tell_start(&f, err);
     if (!status) {
         smurf_trainer_progress(f.trainer, f.c.progress, f.c.progress_context);

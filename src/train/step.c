@@ -118,7 +118,7 @@ static smurf_status make_room(struct train_step *s, size_t chunks, smurf_error *
     if (sequences > s->slices.rows) sequences = s->slices.rows; /* each has one at least */
     smurf_status status = SMURF_OK;
     for (size_t w = 0; w < busy(s) && !status; w++)
-        status = smurf_feed_room_init(&s->worker[w].room, sequences, rows, err);
+        status = smurf_feed_room_init(&s->worker[w].room, sequences, rows, s->model->shape.further.columns, err);
     return status;
 }
 
@@ -169,6 +169,7 @@ smurf_status smurf_train_step_init(struct train_step *s, const struct model *mod
 
 void smurf_train_step_release(struct train_step *s)
 {
+    smurf_train_device_close(s->device);
     for (int k = 0; k < SLABS; k++)
         if (k != SLAB_GRADIENT) free(s->slab[k]);
     for (size_t i = 0; s->pool && i < s->slabs; i++) free(s->pool[i]);
@@ -440,6 +441,11 @@ struct loss smurf_train_step_dev(struct train_step *s, const struct op_run *run,
                      .piece = s->piece + first,
                      .weights = slab};
     struct loss sum = {0};
+    if (s->device) {
+        sum = smurf_train_device_dev(s->device, run, slab == s->slab[SLAB_WEIGHT] ? CUDA_WEIGHT : CUDA_AVERAGE, dev);
+        s->raised = requests(s, run) & JOINT_STOP;
+        return sum;
+    }
     plan(&p);
     run_all(&p);
     for (int q = 0; q < group->count && group->count > 1; q++)
@@ -506,6 +512,14 @@ struct loss smurf_train_step_gradient(struct train_step *s, const struct op_run 
     double square = 0;
     bool alone = s->joint.group->count == 1;
     smurf_slices_cut(&s->slices, train, index);
+    if (s->device) {
+        loss = smurf_train_device_gradient(s->device, run, train, index, norm);
+        (void)op_stopped(run);
+        s->raised = requests(s, run);
+        s->raise = 0;
+        s->counts.steps++;
+        return loss;
+    }
     if (!alone) smurf_joint_cut(&s->joint, &s->slices);
     size_t first = alone ? 0 : s->joint.first;
     p.slice = s->slices.slice + first;
@@ -530,6 +544,10 @@ struct loss smurf_train_step_gradient(struct train_step *s, const struct op_run 
 
 void smurf_train_step_update(struct train_step *s, uint64_t t, double rate, double factor, double decay)
 {
+    if (s->device) {
+        smurf_train_device_update(s->device, t, rate, factor, decay);
+        return;
+    }
     int rank = s->joint.group->rank;
     size_t n = s->model->params.total, start = smurf_joint_weight(&s->joint, rank);
     double from = now();
@@ -555,4 +573,41 @@ void smurf_train_step_complete(struct train_step *s)
     static const int moved[] = {SLAB_MOMENT1, SLAB_MOMENT2, SLAB_AVERAGE};
     for (int i = 0; i < 3; i++)
         if (s->slab[moved[i]]) smurf_joint_complete(&s->joint, RANKS_OTHER, s->slab[moved[i]]);
+}
+
+/* ---- On a GPU --------------------------------------------------------------------------------- */
+
+/* Slabs that the card has too. The best weights stay here. */
+static const struct {
+    enum slab here;
+    enum cuda_slab there;
+} both[] = {{SLAB_WEIGHT, CUDA_WEIGHT},
+            {SLAB_AVERAGE, CUDA_AVERAGE},
+            {SLAB_MOMENT1, CUDA_MOMENT1},
+            {SLAB_MOMENT2, CUDA_MOMENT2}};
+enum { BOTH = sizeof both / sizeof *both, CURRENT = 2 };
+
+smurf_status smurf_train_step_move(struct train_step *s, const struct feed *train, const struct feed *dev,
+                                   smurf_error *err)
+{
+    smurf_status status =
+        smurf_train_device_open(&s->device, s->model, &s->loss, s->slab[SLAB_AVERAGE] != NULL, train, dev, err);
+    for (int i = 0; i < BOTH && !status; i++)
+        if (s->slab[both[i].here])
+            status = smurf_train_device_put(s->device, both[i].there, s->slab[both[i].here], err);
+    return status;
+}
+
+smurf_status smurf_train_step_status(const struct train_step *s, smurf_error *err)
+{
+    return s->device ? smurf_train_device_status(s->device, err) : SMURF_OK;
+}
+
+smurf_status smurf_train_step_fetch(struct train_step *s, bool all, smurf_error *err)
+{
+    smurf_status status = smurf_train_step_status(s, err);
+    for (int i = 0; s->device && i < (all ? BOTH : CURRENT) && !status; i++)
+        if (s->slab[both[i].here])
+            status = smurf_train_device_get(s->device, both[i].there, s->slab[both[i].here], err);
+    return status;
 }

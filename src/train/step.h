@@ -12,6 +12,7 @@
 #ifndef SMURF_TRAIN_STEP_H
 #define SMURF_TRAIN_STEP_H
 
+#include "train/device.h"
 #include "train/joint.h"
 
 /* Slabs: weights, and arrays of the same shape. That of the gradient is one of the pool. With several processes, each
@@ -52,6 +53,8 @@ struct train_step {
     const float *gradient; /* of the own chunks of weights */
     unsigned raise;        /* requests of this process, JOINT_SAVE, that its next gradient tells all */
     unsigned raised;       /* those of any process that the last one told */
+
+    struct train_device *device; /* NULL: steps run on the processor; else slabs are those of the last fetch */
 };
 
 /* How many threads are worth their waits, of `threads` at most: a mean batch has some rows for each of them. */
@@ -76,5 +79,12 @@ struct loss smurf_train_step_gradient(struct train_step *step, const struct op_r
 void smurf_train_step_update(struct train_step *step, uint64_t t, double rate, double factor, double decay);
 /* Completes moments and average in all processes. */
 void smurf_train_step_complete(struct train_step *step);
+
+/* Moves the steps to a GPU, with the slabs as they are. The feeds must be those of _init. */
+smurf_status smurf_train_step_move(struct train_step *step, const struct feed *train, const struct feed *dev,
+                                   smurf_error *err);
+/* Steps on a GPU: reports a failed step; and brings weights and average up to date, or all slabs that are saved. */
+smurf_status smurf_train_step_status(const struct train_step *step, smurf_error *err);
+smurf_status smurf_train_step_fetch(struct train_step *step, bool all, smurf_error *err);
 
 #endif

@@ -114,6 +114,24 @@ static smurf_status dithered(const smurf_settings *c, const smurf_data *data, ui
     return status;
 }
 
+/* Models that cannot see the further columns of the data refuse them, rather than ignore what was asked for. */
+static smurf_status fit_further(smurf_model *m, const smurf_data *train, smurf_error *err)
+{
+    if (train->further.columns && !smurf_model_class_named_f32(m->config.model)->further)
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT, "model %s cannot see further columns: leave --features out",
+                          m->config.model);
+    for (size_t i = 0; i < train->further.columns; i++) {
+        const struct further_column *c = &train->further.column[i];
+        bool valid = smurf_utf8_valid(c->name);
+        for (uint32_t k = 0; k < c->word.count && valid; k++) valid = smurf_utf8_valid(c->word.name[k]);
+        if (!valid)
+            return smurf_fail_at(err, train->source, 0,
+                                 "the column '%.100s' is not UTF-8 (convert the file: iconv -f latin1 -t utf-8)",
+                                 c->name);
+    }
+    return smurf_further_view_fit(&m->view.further, train, err);
+}
+
 /* Scales and support are fitted on the data as trained on: dithered ties have a logarithm. */
 static smurf_status fit_view(smurf_model *m, const smurf_data *train, smurf_error *err)
 {
@@ -127,6 +145,7 @@ static smurf_status fit_view(smurf_model *m, const smurf_data *train, smurf_erro
     m->view.raw_clock = c->raw_clock != 0;
     m->view.clock_unit = c->raw_clock && c->scale != SMURF_SCALE_MEAN ? 1 : m->view.feature.mean;
     if (!status) fit_support(m, seen);
+    if (!status) status = fit_further(m, train, err);
     if (!status && c->counts) status = smurf_view_fit_counts(&m->view, train, m->notes.tick, err);
     smurf_data_free(own);
     return status;
@@ -143,6 +162,8 @@ static smurf_status make_frame(smurf_model **out, const smurf_settings *config, 
     smurf_status status = copy_names(m, train, err);
     if (!status) status = smurf_model_notes_fit(&m->notes, train, err);
     if (!status) status = fit_view(m, train, err);
+    if (!status && config->wall_clock)
+        status = smurf_wall_clock_fit(&m->wall_clock, train, config->wall_clock > 1, err);
     if (!status && smurf_model_check(m))
         status = smurf_fail_at(err, train->source, 0,
                                "its gaps are too long, too short or too different to fit '%s': change the unit of time",
@@ -177,8 +198,7 @@ static smurf_status make_feeds(smurf_trainer *t, const smurf_data *train, const 
     if (!status && dev) {
         status = dithered(c, dev, 1, &own[1], &seen, err);
         if (!status) status = windowed(c, &own[1], &seen, err);
-        if (!status)
-            status = smurf_feed_init(&t->dev, seen, "dev", &t->frame->view, c->batch, c->ending, NULL, err);
+        if (!status) status = smurf_feed_init(&t->dev, seen, "dev", &t->frame->view, c->batch, c->ending, NULL, err);
         t->has_dev = !status;
         t->dev_fingerprint = smurf_data_fingerprint(dev);
     }
@@ -192,6 +212,7 @@ static smurf_status make_memory(smurf_trainer *t, smurf_error *err)
     const smurf_settings *c = &t->frame->config;
     struct loss_config loss;
     smurf_loss_config(&loss, c, t->frame->low, t->frame->high);
+    if (c->wall_clock) loss.objective.clock = loss.likelihood.clock = &t->frame->model.shape.clock;
     unsigned more = 1u << SLAB_BEST | (c->average > 0 ? 1u << SLAB_AVERAGE : 0);
     return smurf_train_step_init(&t->step, &t->frame->model, &loss, more, &t->train, t->has_dev ? &t->dev : NULL,
                                  smurf_train_step_threads(&t->train, smurf_threads(c->threads, SIZE_MAX)), c->seed,
@@ -208,7 +229,9 @@ smurf_status smurf_trainer_build(smurf_trainer **out, smurf_model *frame, const 
         return smurf_fail_memory(err);
     }
     t->frame = frame;
-    smurf_status status = make_feeds(t, train, dev, err);
+    smurf_status status = smurf_further_view_fits(frame->view.further, train, err);
+    if (!status) status = smurf_further_view_fits(frame->view.further, dev, err);
+    if (!status) status = make_feeds(t, train, dev, err);
     if (!status) status = make_memory(t, err);
     if (status)
         smurf_trainer_free(t);
@@ -273,6 +296,35 @@ void smurf_trainer_progress(smurf_trainer *t, smurf_progress_fn *progress, void 
 int smurf_trainer_done(const smurf_trainer *t)
 {
     return t->at.epoch >= t->frame->config.epochs || t->at.stopped;
+}
+
+/* ---- The device ------------------------------------------------------------------------------- */
+
+smurf_status smurf_trainer_use(smurf_trainer *t, enum device device, const char **remark, smurf_error *err)
+{
+    struct cuda_model described;
+    char name[CUDA_TEXT], why[CUDA_TEXT];
+    *remark = NULL;
+    if (device == DEVICE_CPU) return SMURF_OK;
+    if (smurf_cuda_device(name, why))
+        return device == DEVICE_AUTO ? SMURF_OK
+                                     : smurf_fail(err, SMURF_ERROR_UNSUPPORTED, "%s; train with --device cpu", why);
+    if (device == DEVICE_AUTO && !smurf_device_pays(&t->train, t->frame->config.epochs)) return SMURF_OK;
+    if (smurf_ranks()->count > 1)
+        *remark = "several processes train together on processors only";
+    else
+        *remark = smurf_device_describe(&described, &t->frame->model, &t->step.loss);
+    return *remark ? SMURF_OK : smurf_train_step_move(&t->step, &t->train, t->has_dev ? &t->dev : NULL, err);
+}
+
+smurf_status smurf_device_check(const char *name, smurf_error *err)
+{
+    enum device device;
+    char card[CUDA_TEXT], why[CUDA_TEXT];
+    smurf_status status = smurf_device_parse(&device, name, err);
+    if (!status && device == DEVICE_CUDA && smurf_cuda_device(card, why))
+        status = smurf_fail(err, SMURF_ERROR_UNSUPPORTED, "%s; train with --device cpu", why);
+    return status;
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
@@ -356,6 +408,8 @@ smurf_status smurf_trainer_step(smurf_trainer *t, double *loss, int *last, smurf
     double norm;
     if (!settles(&t->frame->config, t->at.epoch + 1)) run.dropout = t->frame->config.dropout;
     struct loss sum = smurf_train_step_gradient(&t->step, &run, &t->train, t->at.next, &norm);
+    smurf_status status = smurf_train_step_status(&t->step, err);
+    if (status) return status;
     if (t->step.raised & JOINT_STOP) return cancelled(t, err);
     double total = t->step.loss.alpha * sum.time + sum.type;
     double factor = clip(t, norm);
@@ -435,8 +489,12 @@ static smurf_status run_epoch(smurf_trainer *t, smurf_epoch *out, smurf_error *e
                          .seconds = t->at.seconds,
                          .events_per_second = t->at.seconds > 0 ? t->at.events / t->at.seconds : 0};
     if (t->step.slab[SLAB_AVERAGE]) smurf_joint_complete(&t->step.joint, RANKS_OTHER, t->step.slab[SLAB_AVERAGE]);
+    smurf_status status = smurf_train_step_fetch(&t->step, false, err);
+    if (status) return status;
     if (t->has_dev) {
         struct loss dev = dev_loss(t);
+        status = smurf_train_step_status(&t->step, err);
+        if (status) return status;
         if (t->step.raised & JOINT_STOP) return cancelled(t, err);
         out->dev_time_loss = dev.time / (double)dev.gaps;
         out->dev_type_loss = dev.type / (double)(dev.typed ? dev.typed : 1);

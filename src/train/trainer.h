@@ -31,8 +31,8 @@ struct smurf_trainer {
     uint64_t dev_fingerprint; /* 0: no dev */
     struct progress_state at;
     struct progress progress;
-    struct stop stop; /* of the current step or dev pass */
-    char what[96];    /* text shown by the progress callback */
+    struct stop stop;                                            /* of the current step or dev pass */
+    char what[96];                                               /* text shown by the progress callback */
     smurf_status (*after_step)(void *context, smurf_error *err); /* called within epochs; NULL: nothing */
     void *after_step_context;
 };
@@ -40,6 +40,10 @@ struct smurf_trainer {
 /* Creates a trainer from a frame (owned by the trainer, even on failure), with initial weights. */
 smurf_status smurf_trainer_build(smurf_trainer **out, smurf_model *frame, const smurf_data *train,
                                  const smurf_data *dev, smurf_error *err);
+
+/* Moves the steps to a device, after creation or resumption. *remark: why they stay on the processor although it was
+   asked for another one; or NULL. */
+smurf_status smurf_trainer_use(smurf_trainer *t, enum device device, const char **remark, smurf_error *err);
 
 /* Fails in all processes of a group unless they are at the same point of the same run. */
 smurf_status smurf_trainer_agree(const smurf_trainer *t, smurf_error *err);

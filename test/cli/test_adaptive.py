@@ -16,6 +16,19 @@ def drifting_log(events, late, seed=5):
     return "\n".join(lines) + "\n"
 
 
+def log_of_runs(events, late, seed=6):
+    """One log, three of four of whose events are of type a; the last `late` ones, and some before, come in runs of one type."""
+    draw = random.Random(seed)
+    lines, t, last = ["time,type"], 0.0, "a"
+    for i in range(events):
+        t += draw.expovariate(1)
+        runs = i >= events - late or i % 1000 < 150
+        if not runs or draw.random() < 0.05:
+            last = draw.choice("aaab") if not runs else draw.choice("ab")
+        lines.append("%.6f,%s" % (t, last))
+    return "\n".join(lines) + "\n"
+
+
 class Adaptive(ModelCase):
     @classmethod
     def make(cls):
@@ -24,6 +37,12 @@ class Adaptive(ModelCase):
         for name, more in ("auto", ()), ("off", ("--adaptive", "0")), ("set", ("--adaptive", "0.02")):
             said = cls.do("train", "log.csv", "-o", name + ".safetensors", "--epochs", "2", "--quiet", *SMALL,
                           "--recalibrate", "on", "--pool", "off", *more)
+            setattr(cls, name, said)
+        with open(cls.made + "/runs.csv", "w") as f:
+            f.write(log_of_runs(6000, 900))
+        for name, more in ("types", ()), ("still", ("--adaptive", "0")):
+            said = cls.do("train", "runs.csv", "-o", name + ".safetensors", "--epochs", "2", "--quiet", *SMALL,
+                          "--recalibrate", "on", *more)
             setattr(cls, name, said)
 
     def at(self, name):
@@ -37,9 +56,9 @@ class Adaptive(ModelCase):
 
     def test_train_says_what_it_chose(self):
         self.assertRegex(self.auto, r"(?m)^adaptive    levels follow the gaps that came, by steps of 0\.0\d+: "
-                                    r"dev pinball loss \d+\.\d\d% lower$")
+                                    r"dev pinball loss \d+\.\d\d% lower, CS \d+\.\d\d%$")
         self.assertNotRegex(self.off, "(?m)^adaptive")
-        self.assertRegex(self.set, r"(?m)^adaptive    levels follow the gaps that came, by steps of 0\.02$")
+        self.assertRegex(self.set, r"(?m)^adaptive    levels follow the gaps that came, by steps of 0\.02: CS \d+\.\d\d%$")
 
     def test_rows_with_and_without(self):
         e = json.loads(self.eval("auto", "--json").out)
@@ -87,6 +106,28 @@ class Adaptive(ModelCase):
             self.assertNotIn("levels adapt", r.err)
             r = self.smurf(command, self.at("off.safetensors"), "windows.jsonl", quiet=False)
             self.assertNotIn("levels adapt", r.err)
+
+    def test_weights_of_types_follow(self):
+        self.assertRegex(self.types, r"(?m)^pool .*weights of types follow what comes, at a rate of 0\.0\d+$")
+        self.assertNotIn("weights of types", self.still)
+        log, found = self.at("runs.csv"), {}
+        for name in "types", "still":
+            r = self.smurf("eval", self.at(name + ".safetensors"), log, "--json", quiet=False)
+            found[name] = json.loads(r.out)
+        self.assertGreater(found["types"]["pool"]["type_follow"], 0)
+        self.assertGreater(found["types"]["acc_true_time"], found["still"]["acc_true_time"] - 1)  # nothing is lost
+        self.assertGreater(found["types"]["acc_true_time"], found["types"]["acc_recency"] - 1)
+        text = self.smurf("eval", self.at("types.safetensors"), log, quiet=False).out
+        self.assertRegex(text, r"(?m)^pooled: .*weights of types follow what comes$")
+        # the same from a file, a stream, every event, and in a score
+        with open(log) as f:
+            whole = f.read()
+        last = [self.smurf("predict", self.at("types.safetensors"), *args, "--format", "jsonl", quiet=False, **more).lines[-1]
+                for args, more in (((log,), {}), (("-",), {"input": whole}), ((log, "--every", "3"), {}))]
+        shares = [{one["type"]: one["p"] for one in json.loads(line)["types"]} for line in last]
+        for other in shares[1:]:
+            for name in "ab":
+                self.assertAlmostEqual(shares[0][name], other[name], 4)
 
     def test_values_that_cannot_be(self):
         for value in "-1", "0.7", "on", "":

@@ -377,6 +377,11 @@ class Server:
                         "--locale", "C", "-D", data)
         if done.returncode:
             raise RuntimeError(done.stderr.decode())
+        self.data = data
+        self.start()
+
+    def start(self):
+        data = self.data
         self.started = self.run(os.path.join(self.bin, "pg_ctl"), "-D", data, "-w", "-t", "50", "-l", os.path.join(self.folder, "log"), "-o",
                                 f"-k {self.folder} -c listen_addresses= -c fsync=off -c shared_buffers=16MB -c max_connections=10 "
                                 "-c timezone=Europe/Berlin -c datestyle=German", "start")
@@ -384,9 +389,13 @@ class Server:
             raise RuntimeError(self.started.stdout.decode() + self.started.stderr.decode())
         self.process = data
 
+    def stop(self):
+        self.run(os.path.join(self.bin, "pg_ctl"), "-D", self.process, "-w", "-m", "immediate", "stop")
+        self.process = None
+
     def end(self):
         if self.process:
-            self.run(os.path.join(self.bin, "pg_ctl"), "-D", self.process, "-w", "-m", "immediate", "stop")
+            self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def sql(self, text):

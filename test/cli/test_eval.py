@@ -154,14 +154,14 @@ class Parts(EvalCase):
                 ("--split-at", "2024-01-31T04:00:00,2024-01-31T06:00:00"):
             self.smurf("train", "g.csv", "--epochs", "1", "-q", *SMALL, *more)
             self.assertEqual(self.json("model.safetensors", "g.csv", quiet=False)["part"], "test", more)
-        # two sequences are cut in time, with or without dates; of more, one may be train
-        for rows in table(2, 50), calendar(2, 50):
+        # two to four sequences are cut in time, with or without dates; of more, one may be test
+        for rows, n, says in (table(2, 50), 2, "two"), (calendar(2, 50), 2, "two"), (table(3, 50), 3, "three"), (table(4, 50), 4, "four"):
             self.write("h.csv", rows)
             r = self.smurf("train", "h.csv", "--epochs", "1", *SMALL, quiet=False)
-            self.assertIn("two sequences: they are cut in time, 8:1:1", r.err)
+            self.assertIn("%s sequences: they are cut in time, 8:1:1" % says, r.err)
             e = self.json("model.safetensors", "h.csv", quiet=False)
-            self.assertEqual((e["part"], e["n"]), ("test", 10))
-        for n in 3, 4:
+            self.assertEqual((e["part"], e["n"]), ("test", 5 * n))
+        for n in 5, 6:
             self.write("h.csv", table(n, 50))
             self.smurf("train", "h.csv", "--epochs", "1", "-q", *SMALL)
             e = self.json("model.safetensors", "h.csv", quiet=False)
@@ -226,6 +226,18 @@ class Laws(EvalCase):
         self.refuse("eval", dsm, demo, "--sampler", "langevin", "--step-size", "1e300", says="give a number from 1e-12 to 1000")
         for more in [("--steps", "5"), ("--step-size", "0.1"), ("--no-denoise",), ("--steps", "auto", "--sampler", "exact")]:
             self.refuse("eval", dsm, demo, *more, says="needs a --sampler", status=2)
+
+    def test_device(self):
+        said = self.smurf("eval", self.at("m.safetensors"), self.at("demo")).out
+        self.assertEqual(self.smurf("eval", self.at("m.safetensors"), self.at("demo"), "--device", "cpu").out, said)
+        self.refuse("eval", self.at("m.safetensors"), self.at("demo"), "--device", "gpu",
+                    says="device 'gpu' is not one of: cpu, cuda, auto")
+
+    def test_device_needs_a_gpu(self):
+        run = self.run_smurf("eval", self.at("m.safetensors"), self.at("demo"), "--device", "cuda")
+        if run.status == 0:
+            self.skipTest("there is a GPU")
+        self.assertRegex(run.err, "(has no CUDA .*-Dcuda=enabled|there is no NVIDIA GPU).*measure with --device cpu")
 
     def test_steps_auto_is_chosen_on_dev(self):
         args = ["--sampler", "langevin", "--draws", "10"]

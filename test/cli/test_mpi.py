@@ -1,8 +1,10 @@
 """smurf-mpi: several processes leave what one does, and end together."""
+import contextlib
 import json
 import os
 import re
 import signal
+import subprocess
 import sys
 import time
 import unittest
@@ -112,6 +114,27 @@ class Mpi(mpi.Case):
         r = self.mpi(4, *args, "--resume")
         self.assertEqual((r.status, r.err), (0, ""))
         self.assertTrue(self.content("m.safetensors") == model)
+
+    def test_a_shell_around_a_killed_rank(self):
+        """Its status, and so that of mpirun, is 1."""
+        self.data(100, 10)
+        words = " ".join([mpi.SMURF_MPI, *TRAIN, "--epochs", "1000", "--threads", "1", "-q", "--save-every", "10ms"])
+        run = subprocess.Popen([*mpi.MPIRUN, "-n", "2", "sh", "-c", words + " || exit 1"], cwd=self.folder, env=mpi.environment(),
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(self.end, run)
+        self.wait_until(lambda: os.path.exists(self.path("m.resume")), run)
+        os.kill(max(self.processes()), signal.SIGKILL)
+        run.communicate(timeout=common.TIMEOUT)
+        self.assertEqual(run.returncode, 1)
+
+    def processes(self):
+        """Those of smurf-mpi that work in the folder of this test."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            with contextlib.suppress(OSError), open(f"/proc/{pid}/comm") as name:
+                if name.read().startswith("smurf-mpi") and os.readlink(f"/proc/{pid}/cwd") == os.path.realpath(self.folder):
+                    found.append(int(pid))
+        return found
 
     def test_random_kills(self):
         """The campaign of `make soak-mpi`, shortened."""

@@ -462,6 +462,21 @@ class Content(Described):
             s = self.check(lines(data).replace("cron", "sshd"), "time", "host", "message", name="x.log", sequences=2, types=4)
             self.assertIn("pay for note #", s["type_names"])
 
+    def test_lines_of_programs(self):
+        kind = {"pay": "gateway answered with %s after a while"}
+        forms = {"dpkg": "%Y-%m-%d %H:%M:%S {m}", "python": "%Y-%m-%d %H:%M:%S,123 - shop.web - INFO - {m}", "nginx": "%Y/%m/%d %H:%M:%S [ERROR] 2045#2045: *12 {m}",
+                 "postgres": "%Y-%m-%d %H:%M:%S.123 UTC [118] LOG:  {m}", "java": "%Y-%m-%dT%H:%M:%S.123+00:00 WARN 12 --- [main] c.e.Shop : {m}",
+                 "brackets": "[%Y-%m-%d %H:%M:%S] local.{m}"}
+        for name, form in forms.items():
+            with self.subTest(name):
+                lines = "".join(w.strftime(form).format(m=kind.get(a, a + " from %s") % ("/" + n)) + "\n" for w, c, a, n in ROWS)
+                s = self.check(lines, "time", None, "message", name="x.log", types=4, sequences=1)
+                self.assertTrue(any("from #" in text for text in s["type_names"]), s["type_names"])
+        mixed = "".join("%s %s %s\n" % (w.strftime("%Y-%m-%d %H:%M:%S"), "ERROR" if a == "pay" else "INFO", n + " x" * (len(n) % 2)) for w, c, a, n in ROWS)
+        self.check(mixed, "time", None, "level", "--type", "level", name="x.log", types=2, sequences=1)
+        table = "".join("%s %s %s\n" % (w.strftime("%Y-%m-%d %H:%M:%S"), c, a) for w, c, a, n in ROWS)
+        self.check(table, "1,2", "3", "4", "--time", "1,2", "--sequence", "3", "--type", "4", name="x.txt", types=4)
+
     def test_common_log(self):
         lines = "".join('10.0.0.%s - - [%s +0000] "GET /%s HTTP/1.0" %s 2326 "-" "a \\"b\\""\n' % (
             c[1], w.strftime("%d/%b/%Y:%H:%M:%S"), a, {"pay": 404}.get(a, 200)) for w, c, a, n in ROWS)
