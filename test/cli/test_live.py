@@ -178,6 +178,7 @@ class Live(ModelCase):
                 while quick.messages("event", 1)[0]["number"] < (k + 1) * size:
                     pass
             slow.settimeout(common.TIMEOUT)
+            slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)  # through a small window the rest may take minutes
             got = b""
             with contextlib.suppress(ConnectionResetError):
                 while part := slow.recv(1 << 16):
