@@ -124,7 +124,7 @@ static void refuse_other_settings(const smurf_settings *begun, const struct trai
             continue;
         smurf_settings_get(begun, name, before, sizeof before, NULL);
         smurf_settings_get(asked, name, now, sizeof now, NULL);
-        if (strcmp(before, now) != 0)
+        if (strcmp(before, now) != 0 && strcmp(now, "auto") != 0)
             usage_error("the run was started with --%s %s: resume without --%s %s, or start a new run", name, before,
                         name, now);
     }
@@ -228,9 +228,13 @@ static void show_trials(const smurf_fit_start *start, const char *data_unit)
 static void show_result(const smurf_model *model, const smurf_epoch *best, const char *path, double seconds)
 {
     printf("model       %s, %zu parameters\n", path, smurf_model_parameters(model));
-    char objective[32];
+    char objective[32], clock[16];
     smurf_settings_get(smurf_model_settings(model), "objective", objective, sizeof objective, NULL);
     printf("objective   %s\n", objective);
+    smurf_settings_get(smurf_model_settings(model), "wall-clock", clock, sizeof clock, NULL);
+    if (strcmp(clock, "off") != 0)
+        printf("clock       the time of day and the day of the week%s are inputs\n",
+               strcmp(clock, "season") == 0 ? ", and the season," : "");
     printf("best epoch  %zu\n", best->epoch);
     if (isfinite(best->dev_loss)) {
         printf("dev loss    %.4f  (time %.4f, types %.4f)\n", best->dev_loss, best->dev_time_loss, best->dev_type_loss);

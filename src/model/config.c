@@ -49,7 +49,7 @@ static const struct setting table[] = {
     {"settle", SETTING_NUMBER, AT(settle), 0, 1, NULL, "share of the epochs, at the end, run without dropout"},
     {"gap-feature", SETTING_CHOICE, AT(gap_feature), 0, 0, "off on", "let the encoder see the gap before each event: on or off"},
     {"counts", SETTING_CHOICE, AT(counts), 0, 0, "off on", "let the model see decayed counts of the events on many time scales: on or off"},
-    {"wall-clock", SETTING_CHOICE, AT(wall_clock), 0, 0, "off on season", "let the model see the time of day and the day of the week, where times are dates: on or off; season: from two years of data on, also the season"},
+    {"wall-clock", SETTING_CHOICE, AT(wall_clock), 0, 0, "off on season auto", "let the model see the time of day and the day of the week, where times are dates: on or off; season: from two years of data on, also the season; auto: on from two weeks and 2000 events on, where model and objective can use it"},
     {"clock", SETTING_CHOICE, AT(raw_clock), 0, 0, "since-first raw", "time the encoder sees: since-first or raw"},
     {"context", SETTING_COUNT, AT(context), 0, 1e9, NULL, "minimum events of look-back (long sequences are cut into windows); 0: all"},
     {"window", SETTING_COUNT, AT(window), 0, 1e9, NULL, "events that a window of a model with a context predicts; 0: twice the context"},
@@ -349,6 +349,7 @@ static smurf_status check_model(const smurf_settings *c, smurf_error *err)
     const struct objective_class *objective = smurf_objective_named_f32(c->objective);
     smurf_settings usual;
     smurf_settings_init(&usual);
+    bool clock = c->wall_clock == CLOCK_ON || c->wall_clock == CLOCK_SEASON;
     if (!(model->scales & 1u << c->scale))
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "model %s needs scale mean, as in preset %s", c->model, c->model);
     if (!model->objectives && strcmp(c->objective, usual.objective) != 0)
@@ -357,15 +358,15 @@ static smurf_status check_model(const smurf_settings *c, smurf_error *err)
     if (c->counts && !model->counts)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "model %s cannot see counts: set counts off, as in preset %s",
                           c->model, c->model);
-    if (c->wall_clock && !model->clock)
+    if (clock && !model->clock)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT,
                           "model %s cannot see the clock on the wall: set wall-clock off, as in preset %s", c->model,
                           c->model);
-    if (c->wall_clock && c->score)
+    if (clock && c->score)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT,
                           "wall-clock needs an intensity: omit head=score, or set "
                           "wall-clock off");
-    if (c->wall_clock && !objective->clocked)
+    if (clock && !objective->clocked)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT,
                           "objective %s cannot learn what the clock does: choose another one, or set wall-clock off",
                           c->objective);

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 
 enum { SMURF_SIGMAS = 8, SMURF_AUTO = -1 };
+/* Values of the setting wall-clock. CLOCK_AUTO becomes one of the first two when training starts. */
+enum { CLOCK_OFF, CLOCK_ON, CLOCK_SEASON, CLOCK_AUTO };
 
 struct smurf_settings {
     char model[16]; /* name of its class (model_class.h) */
@@ -54,7 +56,7 @@ struct smurf_settings {
     int ending;      /* 1: the model has a probability of no further event, learned from known ends of observation */
     double adaptive; /* step of adaptive levels (law/adaptive.h); 0: none, SMURF_AUTO: chosen on dev */
     int counts;      /* 1: the encoder and the types also see decayed counts of the events */
-    int wall_clock;  /* 1: the encoder and the law see the hour and the weekday (clock.h); 2: also the season */
+    int wall_clock;  /* whether the encoder and the law see the hour and the weekday (clock.h), and the season */
 };
 
 /* The settings of a small general model. */

@@ -56,5 +56,5 @@ void model_preset_published(smurf_settings *settings)
     settings->gap_feature = 0;
     settings->ending = 0;
     settings->counts = 0;
-    settings->wall_clock = 0;
+    settings->wall_clock = CLOCK_OFF;
 }

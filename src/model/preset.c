@@ -61,7 +61,7 @@ static void use_published(smurf_settings *c, const struct published *p, int prog
     c->settle = 0;
     c->gap_feature = 0;
     c->counts = 0;
-    c->wall_clock = 0;
+    c->wall_clock = CLOCK_OFF;
     c->raw_clock = 1;
     c->context = 0;
     c->window = 0;
@@ -175,6 +175,7 @@ static void use_cut(smurf_settings *c, const struct look *l)
    - laws claim no more beyond the longest train gap than dev supports;
    - they are pooled with a naive law where held-out gaps gain by it;
    - if it is known until when several sequences were observed, it is learned whether a further event comes;
+   - the clock on the wall where there are dates of two weeks: most of what people do has its hours;
    - one log, cut in time, drifts: its levels follow the gaps that came, by a step chosen on dev;
    - about 6 million events in total, within 10 to 200 epochs: minutes on two cores. */
 static smurf_status use_look(smurf_settings *c, const smurf_data *train, smurf_error *err)
@@ -196,6 +197,7 @@ static smurf_status use_look(smurf_settings *c, const smurf_data *train, smurf_e
     c->pool = 1;
     c->ending = l.ends > 1;
     c->adaptive = train->sequences == 1 ? SMURF_AUTO : 0;
+    c->wall_clock = CLOCK_AUTO;
     c->warmup = 100;
     c->epochs = (size_t)clamp(6e6 / (l.events > 0 ? l.events : 1), 10, 200);
     c->patience = c->epochs / 6 > 5 ? c->epochs / 6 : 5;

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double two_years = 2 * 365.2425 * 86400;
+static const double two_years = 2 * 365.2425 * 86400, two_weeks = 14 * 86400;
+enum { EVENTS_LEAST = 2000 };
 /* Share of the gaps that are longer than the cut; and gaps that it is taken from, if there are more. */
 static const double rare = 0.001;
 enum { SAMPLE = 1 << 23 };
@@ -51,6 +52,12 @@ static smurf_status open_zone(struct wall_clock *clock, const char *name, smurf_
     if (!name) return SMURF_OK;
     clock->timezone = strdup(name);
     return clock->timezone ? smurf_time_zone_open(&clock->zone, name, err) : smurf_fail_memory(err);
+}
+
+bool smurf_wall_clock_suits(const smurf_data *train)
+{
+    return train->calendar && !smurf_reading_lacks_year(&train->reading) && train->events >= EVENTS_LEAST &&
+           span_of(train) >= two_weeks;
 }
 
 smurf_status smurf_wall_clock_fit(struct wall_clock *clock, const smurf_data *train, bool season, smurf_error *err)

@@ -17,6 +17,8 @@ struct wall_clock {
     struct time_zone *zone;
 };
 
+/* Whether train data has dates, with years, of long enough a time, and events enough to learn from. */
+bool smurf_wall_clock_suits(const smurf_data *train);
 /* Fits it on train data with dates: the week unless the dates lack a year; with `season` the year, from two years on;
    the cut is the 99.9% quantile of the gaps, within CLOCK_CUT_LEAST and CLOCK_CUT_MOST. Data without dates is an error.
  */

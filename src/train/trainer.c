@@ -151,19 +151,29 @@ static smurf_status fit_view(smurf_model *m, const smurf_data *train, smurf_erro
     return status;
 }
 
+/* What `auto` means here. Score matching with noise would lose its last step to the clock. */
+static int clock_of(const smurf_settings *c, const smurf_data *train)
+{
+    const struct objective_class *objective = smurf_objective_named_f32(c->objective);
+    if (c->wall_clock != CLOCK_AUTO) return c->wall_clock;
+    bool can = smurf_model_class_named_f32(c->model)->clock && !c->score && objective->clocked && !objective->noise;
+    return can && smurf_wall_clock_suits(train) ? CLOCK_ON : CLOCK_OFF;
+}
+
 static smurf_status make_frame(smurf_model **out, const smurf_settings *config, const smurf_data *train,
                                const smurf_data *dev, smurf_error *err)
 {
     smurf_model *m = calloc(1, sizeof *m);
     if (!m) return smurf_fail_memory(err);
     m->config = *config;
+    m->config.wall_clock = clock_of(config, train);
     m->fingerprint = smurf_data_fingerprint(train);
     m->dev_loss = NAN;
     smurf_status status = copy_names(m, train, err);
     if (!status) status = smurf_model_notes_fit(&m->notes, train, err);
     if (!status) status = fit_view(m, train, err);
-    if (!status && config->wall_clock)
-        status = smurf_wall_clock_fit(&m->wall_clock, train, config->wall_clock > 1, err);
+    if (!status && m->config.wall_clock)
+        status = smurf_wall_clock_fit(&m->wall_clock, train, m->config.wall_clock == CLOCK_SEASON, err);
     if (!status && smurf_model_check(m))
         status = smurf_fail_at(err, train->source, 0,
                                "its gaps are too long, too short or too different to fit '%s': change the unit of time",

@@ -47,6 +47,20 @@ class Clock(ModelCase):
         self.refuse("train", self.at("numbers.csv"), "-o", self.path("no.safetensors"), "--wall-clock", "on", "--quiet", *SMALL,
                     says=["numbers.csv: its times are not dates", "leave wall-clock off"])
 
+    def test_without_options(self):
+        """Two weeks of dates and 2,000 events are enough, where model and objective can use them."""
+        clock = "clock       the time of day and the day of the week are inputs"
+        rows = ["time,type"] + [f"2024-03-{1 + k // 144:02}T{k // 6 % 24:02}:{k % 6}{k % 7}:00,{'ab'[k % 2]}" for k in range(3000)]
+        self.write("weeks.csv", "\n".join(rows) + "\n")
+        self.write("days.csv", "\n".join(rows[:1800]) + "\n")
+        self.write("numbers-3000.csv", "time,type\n" + "".join(f"{k},a\n" for k in range(3000)))
+        small = ["--width", "8", "--heads", "1", "--inner", "8", "--layers", "1", "--epochs", "1", "-q", "-o", self.path("any.safetensors")]
+        for name, more, seen in [("weeks.csv", [], True), ("days.csv", [], False), ("numbers-3000.csv", [], False), ("weeks.csv", ["--wall-clock", "off"], False), ("weeks.csv", ["--objective", "sm"], False),
+                                 ("weeks.csv", ["--objective", "wsm"], True), ("weeks.csv", ["--objective", "dsm", "--points", "2"], False), ("weeks.csv", ["--preset", "nhp"], False),
+                                 ("days.csv", ["--wall-clock", "on"], True), ("weeks.csv", ["--wall-clock", "auto"], True)]:
+            with self.subTest(name=name, more=more):
+                self.assertEqual(clock in self.smurf("train", self.path(name), *small, *more).out.splitlines(), seen)
+
     def test_models_without_one(self):
         self.refuse("train", self.at("log.csv"), "-o", self.path("no.safetensors"), "--preset", "nhp", "--wall-clock", "on", "--quiet",
                     says=["model nhp cannot see the clock on the wall"], status=2)

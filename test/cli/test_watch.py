@@ -37,7 +37,8 @@ class Watch(ModelCase):
     def make(cls):
         cls.put("log/train.csv", log(30, 1))
         cls.put("log/dev.csv", log(10, 2))
-        cls.train("log", "model.safetensors", "--recalibrate", "on", "--epochs", "40", "--rate", "0.01", "--batch", "2", "--context", "16")
+        cls.train("log", "model.safetensors", "--recalibrate", "on", "--epochs", "40", "--rate", "0.01", "--batch", "2", "--context", "16",
+                  "--wall-clock", "off")  # the process has none
         cls.put("healthy.csv", log(40, 3))
 
     def watch(self, name, *args, **more):
