@@ -288,8 +288,8 @@ static void write_parts(const char *folder, int bad)
     char path[128], text[256];
     for (int i = 0; i < FILES; i++) {
         snprintf(path, sizeof path, "%s/train-%d.csv", folder, i);
-        snprintf(text, sizeof text, "user,time,type\nu%d,%d.25,w%d\nu%d,%d,w%d\nv%d,7,w0\n%s", i, i, i + 1, i, i + 3, i, i,
-                 i == 1 ? "v1,6,w9\n" : "");
+        snprintf(text, sizeof text, "user,time,type\nu%d,%d.25,w%d\nu%d,%d,w%d\nv%d,7,w0\n%s", i, i, i + 1, i, i + 3, i,
+                 i, i == 1 ? "v1,6,w9\n" : "");
         write_text(path, i == bad ? "\x93smurf\r\n" : text);
     }
 }
@@ -411,10 +411,9 @@ static void test_disagreement(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_messages),
-        cmocka_unit_test(test_parts),     cmocka_unit_test(test_every_model), cmocka_unit_test(test_every_shape),
-        cmocka_unit_test(test_resume),       cmocka_unit_test(test_counts),      cmocka_unit_test(test_shares),
-        cmocka_unit_test(test_disagreement),
+        cmocka_unit_test(test_messages),    cmocka_unit_test(test_parts),        cmocka_unit_test(test_every_model),
+        cmocka_unit_test(test_every_shape), cmocka_unit_test(test_resume),       cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_shares),      cmocka_unit_test(test_disagreement),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,8 +62,8 @@ static smurf_status check_fit(const struct joined *j, const smurf_data *part, sm
                           first->source, part->source);
     if (!first->type_name != !part->type_name)
         return smurf_fail(err, SMURF_ERROR_INPUT, "types are %s in '%.300s' but %s in '%.300s' (use --types words)",
-                          first->type_name ? "words" : "numbers", first->source,
-                          part->type_name ? "words" : "numbers", part->source);
+                          first->type_name ? "words" : "numbers", first->source, part->type_name ? "words" : "numbers",
+                          part->source);
     return SMURF_OK;
 }
 

@@ -27,7 +27,7 @@ struct source {
     char *window;               /* owned */
     size_t capacity;
     uint64_t before; /* bytes of (decompressed) input before the window's start */
-    bool lasting; /* memory that outlives what is made of it, which may use it in place */
+    bool lasting;    /* memory that outlives what is made of it, which may use it in place */
     bool rows; /* a table, separated by commas: the names of its columns, which count as line 0, and one row a line */
 };
 

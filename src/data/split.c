@@ -133,10 +133,11 @@ static smurf_status check_series(const char *directory, const struct files *file
         const char *a = strrchr(files->path[i - 1], '/') + 1, *b = strrchr(files->path[i], '/') + 1;
         const char *name = part_names[part];
         if (!is_series(a, b, part))
-            return smurf_fail(err, SMURF_ERROR_INPUT,
-                              "'%s' holds two files for %s, '%s' and '%s' (leave one, or name the files of one data set "
-                              "%s-000, %s-001 and so on)",
-                              directory, name, a, b, name, name);
+            return smurf_fail(
+                err, SMURF_ERROR_INPUT,
+                "'%s' holds two files for %s, '%s' and '%s' (leave one, or name the files of one data set "
+                "%s-000, %s-001 and so on)",
+                directory, name, a, b, name, name);
         if (smurf_format_for_path(a) != smurf_format_for_path(b))
             return smurf_fail(err, SMURF_ERROR_INPUT,
                               "'%s' holds files of two formats for %s, '%s' and '%s' (write all in one)", directory,
