@@ -107,7 +107,8 @@ static void put_sequences(struct target *to, const smurf_data *data)
     uint64_t at = texts.bytes;
     for (size_t i = 0; i < data->sequences; i++) {
         const smurf_sequence *s = &data->sequence[i];
-        const struct record r = {s->origin, s->start, s->end, s->length, s->first, s->before, s->name ? at : NO_NAME};
+        const struct record r = {s->origin, s->start,  s->end, s->length,
+                                 s->first,  s->before, s->name ? at : NO_NAME};
         put(to, &r, sizeof r);
         if (s->name) at += strlen(s->name) + 1;
     }
@@ -177,8 +178,8 @@ struct reader {
 
 static smurf_status damaged(const struct reader *r, const char *what, smurf_error *err)
 {
-    return smurf_fail_at(err, r->source->name, 0,
-                         "the packed file is damaged: its %s changed (copy or convert it again)", what);
+    return smurf_fail_at(err, r->source->name, 0, "the packed file is damaged: its %s changed (copy or convert it again)",
+                         what);
 }
 
 static smurf_status check_header(const struct reader *r, size_t size, smurf_error *err)
@@ -304,7 +305,8 @@ static smurf_status renumber(struct reader *r, const uint32_t *place, const uint
 {
     struct builder *b = r->b;
     for (uint64_t i = 0; i < r->h.events; i++) {
-        smurf_status status = place ? smurf_builder_index(b, place[type[i]], err) : smurf_builder_type(b, type[i], err);
+        smurf_status status =
+            place ? smurf_builder_index(b, place[type[i]], err) : smurf_builder_type(b, type[i], err);
         if (status) return smurf_error_place(err, status, r->source->name, 0);
     }
     return SMURF_OK;

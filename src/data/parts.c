@@ -227,7 +227,7 @@ static void pack_own(struct round *r, struct parcel *parcel, const char *path, c
     smurf_write_config packed;
     size_t size = 0;
     smurf_write_config_init(&packed);
-    packed.format = "packed";
+    packed.format = smurf_format_packed.name;
     smurf_status status = smurf_format_read_path(&r->own, path, types_of, config, &parcel->error);
     if (!status) status = smurf_data_write_memory(r->own, &r->packed, &size, &packed, &parcel->error);
     parcel->error.status = status;
@@ -288,7 +288,7 @@ static smurf_status unpack(smurf_data **out, const struct parcel *parcel, const 
     smurf_read_config config;
     *out = NULL;
     smurf_read_config_init(&config);
-    config.format = "packed";
+    config.format = smurf_format_packed.name;
     smurf_status status = smurf_source_open_memory(&source, bytes, parcel->packed, path, err);
     if (status) return status;
     source.lasting = true;
