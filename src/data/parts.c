@@ -294,7 +294,11 @@ static smurf_status unpack(smurf_data **out, const struct parcel *parcel, const 
     source.lasting = true;
     status = smurf_format_read_source(out, &source, NULL, &config, err);
     smurf_source_close(&source);
-    return status ? status : unpack_remarks(*out, bytes + padded(parcel->packed), parcel->remarks, err);
+    if (!status) status = unpack_remarks(*out, bytes + padded(parcel->packed), parcel->remarks, err);
+    if (!status) return SMURF_OK;
+    smurf_data_free(*out);
+    *out = NULL;
+    return status;
 }
 
 static smurf_status add_all(struct joined *j, struct round *r, size_t from, size_t to, smurf_error *err)
@@ -307,10 +311,7 @@ static smurf_status add_all(struct joined *j, struct round *r, size_t from, size
             r->own = NULL;
         else
             status = unpack(&part, &r->parcel[q], at, j->path[from + q], err);
-        if (status)
-            smurf_data_free(part == r->own ? NULL : part);
-        else
-            status = add(j, part, err);
+        if (!status) status = add(j, part, err);
     }
     return status;
 }
