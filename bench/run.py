@@ -117,8 +117,17 @@ def train_section(rows):
 
 
 def cores_benchmark(build):
-    run = subprocess.run([build / "bench" / "bench_train", "--cores"], check=True, stdout=subprocess.PIPE, text=True)
-    return [json.loads(line) for line in run.stdout.splitlines()]
+    rows = []
+    for what in "--cores", "--ceiling":
+        run = subprocess.run([build / "bench" / "bench_train", what], check=True, stdout=subprocess.PIPE, text=True)
+        rows += [json.loads(line) for line in run.stdout.splitlines()]
+    return rows
+
+
+def ceiling(rows):
+    """Gains over one thread alone, medians over the turns: of two processes of one thread, and of two threads."""
+    turns = [row for row in rows if row["kind"] == "ceiling"]
+    return [statistics.median(row[what] / row["alone"] for row in turns) for what in ("pair", "threads")]
 
 
 def cores_table(rows):

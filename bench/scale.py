@@ -26,6 +26,7 @@ CHUNK = 16384  # weights, ADAM_CHUNK
 SHARDS = 64
 ROWS = 64  # of a slice, up to half a million weights
 WEIGHT_BYTES = 4
+FILES = 16  # of the directory whose memory is measured
 EVENT_FEED, EVENT_PACKED = 56, 12  # bytes of an event where it is trained on, and in a packed file
 
 # ---- The model -------------------------------------------------------------------------------------------------------
@@ -92,10 +93,14 @@ def busiest(ranks, sequences):
     return total / 200 / (sequences / ranks)
 
 
-def step_time(ranks, sequences, length, weights, rate, latency, bandwidth):
-    """Seconds of a step. rate: events a second of one process."""
+def step_parts(ranks, sequences, length, weights, rate, latency, bandwidth):
+    """Seconds of a step, of work and of messages. rate: events a second of one process."""
     compute = sequences * length / ranks / rate * busiest(ranks, sequences)
-    return compute + in_line(ranks) * latency + (traffic(weights, ranks) / bandwidth if ranks > 1 else 0)
+    return compute, in_line(ranks) * latency + (traffic(weights, ranks) / bandwidth if ranks > 1 else 0)
+
+
+def step_time(*step):
+    return sum(step_parts(*step))
 
 
 # ---- Measuring -------------------------------------------------------------------------------------------------------
@@ -142,16 +147,27 @@ def weights_of(folder):
     return sum(math.prod(t["shape"]) for name, t in tensors.items() if name != "__metadata__")
 
 
+def deal(folder, source, to, parts):
+    """The lines of a file as so many files."""
+    lines = (folder / source).read_text().splitlines(keepends=True)
+    for p in range(parts):
+        (folder / to.format(p)).write_text("".join(lines[len(lines) * p // parts:len(lines) * (p + 1) // parts]))
+
+
 def measure_memory(folder):
-    """Peak of each rank, MB, on data of a million events."""
+    """Peak of the largest rank, MB, on a million events, packed and in files of JSON Lines: {ranks: (MB, MB)}; and of one
+    on hardly any."""
     tiny = ["--width", "8", "--heads", "2", "--head-width", "4", "--layers", "1", "--inner", "8", "--nodes", "4", "--batch", "512",
             "--epochs", "1", "--recalibrate", "off"]
     smurf(folder, "simulate", "poisson", "-k", "3", "-n", "20000", "--events", "50", "-o", "much.csv")
     smurf(folder, "convert", "much.csv", "much", "--to", "packed", "--split", "99:1:0")
+    smurf(folder, "convert", "much/train.smurf", "much.jsonl")
+    (folder / "files").mkdir()
+    deal(folder, "much.jsonl", "files/train-{:03}.jsonl", FILES)
+    smurf(folder, "convert", "much/dev.smurf", "files/dev.jsonl")
     found = {}
     for ranks in 1, 2, 4:
-        counts, _ = train(folder, ranks, "much", *tiny)
-        found[ranks] = max(c["memory_kb"] for c in counts) / 1000
+        found[ranks] = [max(c["memory_kb"] for c in train(folder, ranks, data, *tiny)[0]) / 1000 for data in ("much", "files")]
     (folder / "few").mkdir()
     smurf(folder, "simulate", "poisson", "-k", "3", "-n", "600", "--events", "50", "-o", "few.csv")
     smurf(folder, "convert", "few.csv", "few", "--to", "packed", "--split", "8:2:0")
@@ -191,22 +207,29 @@ def delay_section(steps):
 
 
 def prediction_section():
-    rows = []
+    """The table, and what overlap could gain at most, in percent, where the speed is two thirds of the ideal or more, and
+    elsewhere."""
+    rows, gains = [], {True: 0, False: 0}
     for ranks in 8, 16, 32, 64, 128, 1024:
         for batch in 128, 1024, 8192:
             cells = [f"{ranks}", f"{batch:,}"]
             for latency, bandwidth in NETWORKS.values():
                 used = min(ranks, leaves(batch * LENGTH))
-                built = batch * LENGTH / step_time(used, batch, LENGTH, WEIGHTS, RANK_RATE, latency, bandwidth)
+                work, messages_time = step_parts(used, batch, LENGTH, WEIGHTS, RANK_RATE, latency, bandwidth)
+                built = batch * LENGTH / (work + messages_time)
+                gain = 100 * ((work + messages_time) / max(work, messages_time) - 1)
                 more = batch * LENGTH / step_time(ranks, batch, LENGTH, WEIGHTS, RANK_RATE, latency, bandwidth)
                 cells += [f"{built / 1e6:.2f}", f"{100 * built / ranks / RANK_RATE:.0f}%"]
                 if ranks > SHARDS:
                     cells[-1] += f" ({more / 1e6:.2f})"
+                cells.append(f"{gain:.0f}%")
+                good = built >= ranks * RANK_RATE * 2 / 3
+                gains[good] = max(gains[good], gain)
             rows.append(cells)
     head = ["processes", "batch"]
     for name in NETWORKS:
-        head += [f"{name}: million events/s", "of ideal"]
-    return table(head, rows)
+        head += [f"{name}: million events/s", "of ideal", "overlap"]
+    return table(head, rows), gains
 
 
 def day_section():
@@ -222,8 +245,9 @@ def day_section():
 
 
 def memory_section(memory, rest):
-    rows = [[str(r), f"{peak:.0f}", f"{peak - rest:.0f}", f"{EVENT_FEED / r + EVENT_PACKED:.0f}"] for r, peak in memory.items()]
-    return table(["processes", "peak, MB", "due to the data", "formula"], rows)
+    rows = [[str(r), f"{packed:.0f}", f"{packed - rest:.0f}", f"{files:.0f}", f"{files - rest:.0f}", f"{EVENT_FEED / r + EVENT_PACKED:.0f}"]
+            for r, (packed, files) in memory.items()]
+    return table(["processes", "packed file: peak, MB", "due to the data", "directory: peak, MB", "due to the data", "formula"], rows)
 
 
 PAGE = """# Several machines
@@ -242,9 +266,12 @@ says how to use it, what travels, and what to expect. Its numbers are written by
 - One process per machine (or per processor), with threads inside, sends least. `-q` leaves out mpirun's own explanations.
 - Every process reads DATA from the same path; rank 0 alone prints and writes, and MODEL.resume need not be shared before a
   `--resume`. For compare, the folder of runs must be shared.
-- A packed file is mapped: processes of one machine share it. Other formats are read whole by every process, and so would be a
-  directory with train in several files, which is refused: types, scales and the clock are those of all of train, so every process must
-  see all of it. Mapped, it does so without holding it.
+- Types, scales and the clock are those of all of train, so every process must see all of it; mapped, it does so without holding
+  it. A packed file is mapped, and shared by the processes of one machine. A directory with train in several files (`train-000.jsonl`,
+  `train-001.jsonl`, ...; doc/formats.md) is read by all together: the first file by rank 0, since it decides about columns, the others
+  in turn, R at a time. What a process has read travels to all as a packed file, and each keeps the events in a temporary file of its
+  own, of 12 bytes an event, in `$TMPDIR` (or /var/tmp): put that on a disk, not in memory. Any other file is read whole by every
+  process, and so are directories with `--features`.
 - Work is dealt out by sequences, so windows (`--window`) or many sequences are needed. A batch of E events has work for E / 128
   processes, 64 at most. With fewer than 64 sequences in a batch, neighbours in the file may all be of one process.
 - Ctrl-C stops all processes and saves the run, if a step ends within the second that mpirun leaves them. A process that is
@@ -272,7 +299,7 @@ that has several subtrees, which is so if R does not divide 64, sends several su
     T = E b / (R v) + m α + 2 (R - 1) / R × 4 W / β
 
 E events in a batch, v events a second of one process, b the share of the busiest process over the mean, m messages one after
-the other, α latency and β bandwidth. Nothing overlaps. m = R - 1 + 2 (2 log2 R - 1): each round waits for the process that
+the other, α latency and β bandwidth. Messages and work do not overlap. m = R - 1 + 2 (2 log2 R - 1): each round waits for the process that
 sends most messages in it.
 
 A delay injected into every message (`SMURF_MPI_DELAY`) must show as m times that delay. Milliseconds of a step by delay, all
@@ -289,6 +316,13 @@ many shards as processes. How large a batch may be before the dev loss suffers d
 
 {prediction}
 
+Overlap: how much faster steps would be, at most, if messages travelled during the work: T over the longer of the two.
+Where the processes reach two thirds of the ideal speed, that is {gain_good:.0f}% at most, so nothing overlaps. With small batches on many machines over
+Ethernet, where each has few sequences, it is up to {gain_bad:.0f}%. What can be had is less: a step needs the norm of the whole gradient before the
+first weight moves, and all weights before the next step begins. So only the exchange, half of the bytes, could overlap: the gradient of
+the last layers would be sent while those before them are computed. For that, the sums over slices, which are made when all slices are
+done, would have to be made layer by layer.
+
 ## A day of a billion events
 
 Batches of 2,048 sequences of {length} events, on the Ethernet above:
@@ -300,9 +334,10 @@ are enough for each.
 
 ## Memory
 
-Peak of the largest process, on a million events in a packed file; due to the data: without the {rest:.0f} MB of a process on
-hardly any. Each process holds {feed} bytes for every event of its own sequences, and maps {packed} bytes for every event, which
-processes of one machine share. Formula: MB for a million events, with the mapped file.
+Peak of the largest process, on a million events in a packed file, and in a directory of {files} files of JSON Lines; due to the
+data: without the {rest:.0f} MB of a process on hardly any. Each process holds {feed} bytes for every event of its own sequences, and maps
+{packed} bytes for every event: those of the packed file, which processes of one machine share, or of its temporary file. Mapped pages
+count here, but a machine takes them back when it needs memory. Formula: MB for a million events, with the mapped file.
 
 {memory}
 """
@@ -316,9 +351,10 @@ def main():
         steps = measure_steps(folder)
         weights = weights_of(folder)
         memory, rest = measure_memory(folder)
+    prediction, gains = prediction_section()
     text = PAGE.format(weights=weights, chunk=CHUNK, traffic="\n".join(traffic_section(steps, weights)), delay="\n".join(delay_section(steps)),
                        cores=len(os.sched_getaffinity(0)), length=LENGTH, model=WEIGHTS, rate=RANK_RATE,
-                       prediction="\n".join(prediction_section()), day="\n".join(day_section()),
+                       prediction="\n".join(prediction), gain_good=gains[True], gain_bad=gains[False], files=FILES, day="\n".join(day_section()),
                        memory="\n".join(memory_section(memory, rest)), rest=rest, feed=EVENT_FEED, packed=EVENT_PACKED)
     (ROOT / "doc" / "scale.md").write_text(batches.replace(text, batches.section()))
     print(text)

@@ -3,6 +3,7 @@
  *
  *     bench_train [--quick]     prints one JSON object per line
  *     bench_train --cores       the same model on 1, 2, 4, .. all cores, and what its threads wait for
+ *     bench_train --ceiling     one thread, two processes of one thread each, and two threads, in turn
  *
  * Steps with the published settings, on random data with the shapes of the data sets (step.h). Every measurement runs
  * in its own process, so that its peak memory is its own. Times are medians.
@@ -13,6 +14,8 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
 
 struct job {
     const char *name, *preset;
@@ -97,11 +100,71 @@ static void run_cores(void)
     }
 }
 
+/* ---- What the machine allows ------------------------------------------------------------------- */
+
+enum { ROUNDS = 31, TURNS = 9 };
+
+/* Events a second of a process, median. Both start together. */
+static double speed_of(const struct job *j, atomic_int *ready, int processes)
+{
+    static struct step step;
+    double seconds[ROUNDS];
+    smurf_settings config = settings_of(j->preset);
+    step_open(&step, &config, j->types, j->sequences, j->length, j->threads);
+    step_run(&step);
+    atomic_fetch_add(ready, 1);
+    while (atomic_load(ready) < processes) sched_yield();
+    for (int r = 0; r < ROUNDS; r++) {
+        double from = now();
+        step_run(&step);
+        seconds[r] = now() - from;
+    }
+    smurf_sort(seconds, ROUNDS);
+    return (double)step.batch.input.n / seconds[ROUNDS / 2];
+}
+
+/* Runs the job in so many processes at the same time; returns the sum of their speeds. */
+static double speed_together(const struct job *job, int processes)
+{
+    struct {
+        atomic_int ready;
+        double speed[2];
+    } *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pid_t child[2];
+    double sum = 0;
+    if (shared == MAP_FAILED) exit(1);
+    for (int p = 0; p < processes; p++) {
+        child[p] = fork();
+        if (child[p] < 0) exit(1);
+        if (child[p] > 0) continue;
+        shared->speed[p] = speed_of(job, &shared->ready, processes);
+        _exit(0);
+    }
+    for (int p = 0, status; p < processes; sum += shared->speed[p++])
+        if (waitpid(child[p], &status, 0) < 0 || status != 0) exit(1);
+    munmap(shared, sizeof *shared);
+    return sum;
+}
+
+/* Two cores may share caches, memory and clock, so that together they do less than twice the work of one. */
+static void run_ceiling(void)
+{
+    struct job one = {"paper, batch 16", "paper-stackoverflow", 22, 16, 73, 1, ROUNDS}, two = one;
+    two.threads = 2;
+    for (int turn = 0; turn < TURNS; turn++) {
+        double alone = speed_together(&one, 1), pair = speed_together(&one, 2), threads = speed_together(&two, 1);
+        printf("{\"kind\":\"ceiling\",\"name\":\"%s\",\"alone\":%.0f,\"pair\":%.0f,\"threads\":%.0f}\n", one.name,
+               alone, pair, threads);
+        fflush(stdout);
+    }
+}
+
 /* --quick skips the step of 100,000 events, which takes minutes. */
 int main(int argc, char **argv)
 {
     bool quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
     if (argc > 1 && strcmp(argv[1], "--cores") == 0) return run_cores(), 0;
+    if (argc > 1 && strcmp(argv[1], "--ceiling") == 0) return run_ceiling(), 0;
     const struct job jobs[] = {
         {"StackOverflow, batch 4", "paper-stackoverflow", 22, 4, 73, 1, 41},
         {"StackOverflow, batch 4", "paper-stackoverflow", 22, 4, 73, 2, 41},

@@ -23,10 +23,11 @@ int command_convert(int argc, char **argv)
         .arguments = "IN OUT",
         .summary = "Converts event data between formats; optionally splits it, cuts it into windows or dithers it.",
         .about = "IN is a file, '-' for standard input, or a directory that holds train, dev and\n"
-                 "test. OUT is a file, '-' for standard output, or a directory if the data has\n"
-                 "several parts. The suffix .gz compresses. OUT appears only once it is complete.\n"
-                 "Type names are kept in CSV, TSV, JSON, JSON Lines and pickle; RMTPP text holds\n"
-                 "numbers only. Rare types are kept unless --rare is given.",
+                 "test, each one file or several (train-000.csv, train-001.csv, ...). OUT is a\n"
+                 "file, '-' for standard output, or a directory if the data has several parts.\n"
+                 "The suffix .gz compresses. OUT appears only once it is complete. Type names\n"
+                 "are kept in CSV, TSV, JSON, JSON Lines and pickle; RMTPP text holds numbers\n"
+                 "only. Rare types are kept unless --rare is given.",
         .example = "  smurf simulate hawkes --sequences 100 -o events.csv\n"
                    "  smurf convert events.csv events.jsonl.gz\n"
                    "  smurf convert events.csv parts --split 8:1:1 --to csv",

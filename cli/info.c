@@ -41,8 +41,9 @@ int command_info(int argc, char **argv)
         .arguments = "DATA",
         .summary = "Describes event data: size, types, sequence lengths, gaps, ties, clock tick, time span, warnings.",
         .about = "DATA is a file, '-' for standard input, or a directory that holds train, dev\n"
-                 "and test. The format is detected: CSV, TSV, JSON Lines, JSON, RMTPP text or\n"
-                 "pickle, each optionally gzipped.",
+                 "and test. Each may be several files, train-000.csv, train-001.csv and so on,\n"
+                 "which are joined. The format is detected: CSV, TSV, JSON Lines, JSON, RMTPP\n"
+                 "text or pickle, each optionally gzipped.",
         .example = "  smurf simulate hawkes --sequences 100 -o events.csv\n  smurf info events.csv",
         .options = options,
         .least = 1,

@@ -401,7 +401,8 @@ int command_train(int argc, char **argv)
         .command = "train",
         .arguments = "DATA",
         .summary = "Trains a model of the next event on DATA and keeps the one with the lowest dev loss.",
-        .about = "DATA is a directory that holds train and dev, or a file with --split 8:1:1 or\n"
+        .about = "DATA is a directory that holds train and dev, each one file or several\n"
+                 "(train-000.csv, train-001.csv, ...), or a file with --split 8:1:1 or\n"
                  "--split-at; by default a file is split 8:1:1. Without options the settings are\n"
                  "chosen from the data. Ctrl-C saves the run and tells how to continue it. If times\n"
                  "are rounded, gaps are spread within the clock tick; --dither off disables this.",

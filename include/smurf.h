@@ -252,7 +252,8 @@ typedef struct smurf_split {
 
 SMURF_API void smurf_split_release(smurf_split *split);
 
-/* Reads a directory that holds train and, optionally, dev and test, in any format. */
+/* Reads a directory that holds train and, optionally, dev and test, in any format. Each is one file, or several whose
+   names begin alike: train-000.csv, train-001.csv and so on, which are joined in the order of their names. */
 SMURF_API smurf_status smurf_split_read(smurf_split *out, const char *directory, const smurf_read_config *config,
                                         smurf_error *err);
 

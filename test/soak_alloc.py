@@ -64,6 +64,7 @@ COMMANDS = {
     "predict-unknown": ["predict", "smurf", "unknown.csv", "--threads", "1"],
     "info-features": ["info", "further.csv", "--features", "auto"],
     "convert-features": ["convert", "further.csv", "made.csv", "--features", "amount,shop", "--window", "5"],
+    "convert-parts": ["convert", "parts", "made.csv", "--features", "amount,shop"],
     "train-features": ["train", "further.csv", "-o", "made", "--features", "amount,shop", "--epochs", "1", "--window", "5", *TINY],
     "predict-features": ["predict", "further", "further.csv", "--next", "a", "--paths", "2", "--threads", "1"],
     "predict-nhp": ["predict", "nhp", "data", "--threads", "1"],
@@ -121,6 +122,11 @@ def prepare_data(folder):
     with open(os.path.join(folder, "further.csv"), "w") as f:
         f.write("user,time,type,amount,shop\n" + "".join("u%d,%d,%s,%s,%s\n" % (i % 2, i * 7 % 29, "ab"[i % 3 % 2], i % 5 or "", "xyz"[i % 3])
                                                         for i in range(40)))
+    os.makedirs(os.path.join(folder, "parts"), exist_ok=True)
+    for part in range(3):
+        with open(os.path.join(folder, "parts", "train-%d.csv" % part), "w") as f:
+            f.write("user,time,type,amount,shop\n" + "".join("u%d,%d,%s,%d,%s\n" % (part, -i, "abcd"[part + i % 2], i, "vwxyz"[part + i % 3])
+                                                            for i in range(6)))
     with open(os.path.join(folder, "log.csv"), "w") as f:
         f.write(models.table(1, events=40, seed=1))
 

@@ -6,6 +6,7 @@
 #include "train_case.h"
 
 #include "base/random.h"
+#include "base/xxh64.h"
 #include "data/data.h"
 
 /* Ends a process of a group. */
@@ -271,6 +272,91 @@ static void test_counts(void **state)
     smurf_data_free(train_data);
 }
 
+/* ---- Parts ----------------------------------------------------------------------------------------- */
+
+enum { FILES = 5 };
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_true(file && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+/* train-0.csv and so on: words that come up one by one, the second file with a remark. `bad`: not a table. */
+static void write_parts(const char *folder, int bad)
+{
+    char path[128], text[256];
+    for (int i = 0; i < FILES; i++) {
+        snprintf(path, sizeof path, "%s/train-%d.csv", folder, i);
+        snprintf(text, sizeof text, "user,time,type\nu%d,%d.25,w%d\nu%d,%d,w%d\nv%d,7,w0\n%s", i, i, i + 1, i, i + 3, i,
+                 i, i == 1 ? "v1,6,w9\n" : "");
+        write_text(path, i == bad ? "\x93smurf\r\n" : text);
+    }
+}
+
+struct read_task {
+    const char *folder;
+    uint64_t *sum; /* (ranks) of what is read; 0: it failed */
+    char (*message)[1024];
+};
+
+static void read_parts(void *context)
+{
+    const struct read_task *k = context;
+    int rank = smurf_ranks()->rank;
+    smurf_split split;
+    smurf_error err;
+    void *bytes;
+    size_t n;
+    smurf_write_config config;
+    smurf_write_config_init(&config);
+    config.format = "csv";
+    if (smurf_split_read(&split, k->folder, NULL, &err)) {
+        memcpy(k->message[rank], err.message, sizeof err.message);
+        return;
+    }
+    CHECK(split.train->outside == (smurf_ranks()->count > 1));
+    CHECK(smurf_data_remark(split.train, 0) && !smurf_data_remark(split.train, 1));
+    CHECK(strstr(smurf_data_remark(split.train, 0), "train-1.csv: 1 event was out of order"));
+    CHECK(!smurf_data_write_memory(split.train, &bytes, &n, &config, NULL));
+    struct xxh64 hash;
+    smurf_xxh64_init(&hash);
+    smurf_xxh64_add(&hash, bytes, n);
+    for (uint32_t i = 0; i < split.train->types; i++)
+        smurf_xxh64_add(&hash, split.train->type_name[i], strlen(split.train->type_name[i]));
+    k->sum[rank] = smurf_xxh64_value(&hash) | 1;
+    smurf_free(bytes);
+    smurf_split_release(&split);
+}
+
+/* All have the same data, or the same error, as one process that reads all files. */
+static void test_parts(void **state)
+{
+    char folder[] = "/tmp/smurf-ranks-XXXXXX", path[128];
+    uint64_t *sum = ranks_shared(RANKS_MOST * sizeof *sum), one = 0;
+    struct read_task task = {folder, sum, ranks_shared(RANKS_MOST * sizeof *task.message)};
+    (void)state;
+    assert_true(sum && task.message && mkdtemp(folder));
+    for (int bad = -1; bad < FILES; bad += 2)
+        for (int count = 1; count <= 7; count++) {
+            write_parts(folder, bad);
+            memset(sum, 0, RANKS_MOST * sizeof *sum);
+            assert_int_equal(ranks_run(count, read_parts, &task), 0);
+            if (bad < 0 && count == 1) one = sum[0];
+            snprintf(path, sizeof path, "%s/train-%d.csv: the packed file was cut off", folder, bad);
+            for (int q = 0; q < count; q++) {
+                assert_true(sum[q] == (bad < 0 ? one : 0));
+                if (bad >= 0) assert_memory_equal(task.message[q], path, strlen(path));
+            }
+        }
+    for (int i = 0; i < FILES; i++) {
+        snprintf(path, sizeof path, "%s/train-%d.csv", folder, i);
+        unlink(path);
+    }
+    rmdir(folder);
+    munmap(sum, RANKS_MOST * sizeof *sum), munmap(task.message, RANKS_MOST * sizeof *task.message);
+}
+
 /* Each process holds its share of the events, and all have all of them. */
 static void test_shares(void **state)
 {
@@ -325,9 +411,9 @@ static void test_disagreement(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_messages),     cmocka_unit_test(test_every_model), cmocka_unit_test(test_every_shape),
-        cmocka_unit_test(test_resume),       cmocka_unit_test(test_counts),      cmocka_unit_test(test_shares),
-        cmocka_unit_test(test_disagreement),
+        cmocka_unit_test(test_messages),    cmocka_unit_test(test_parts),        cmocka_unit_test(test_every_model),
+        cmocka_unit_test(test_every_shape), cmocka_unit_test(test_resume),       cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_shares),      cmocka_unit_test(test_disagreement),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -274,7 +274,8 @@ def read(path: Any, *, sequence: Optional[str] = None, time: Any = None, type: O
          key: Optional[str] = None, events: Any = None, sort: bool = True, types_are_words: Optional[bool] = None,
          rare: Optional[int] = None, observed_until: Any = None, like: Any = None,
          table: Optional[str] = None, query: Optional[str] = None, progress: bool = True) -> Any:
-    """Reads a log from a file ("-": standard input), or three parts from a directory that holds train, dev and test.
+    """Reads a log from a file ("-": standard input), or three parts from a directory that holds train, dev and test,
+    each one file or several (train-000.csv, train-001.csv, ...).
 
     Columns and forms of time are found from the content; what is given here overrides.
 

@@ -1,6 +1,7 @@
 /* ranks.c - see ranks.h. */
 #include "base/ranks.h"
 
+#include <stdlib.h>
 #include <time.h>
 
 static struct ranks alone = {.count = 1};
@@ -79,6 +80,23 @@ void smurf_ranks_gather(enum ranks_use use, void *all, const size_t *bytes)
         n = put_blocks(n, from, false, all, bytes, from, more);
         transfer(use, n);
     }
+}
+
+int smurf_ranks_differ(enum ranks_use use, uint64_t mine)
+{
+    size_t ranks = (size_t)group->count;
+    int other = 0;
+    uint64_t *all = calloc(ranks, sizeof *all);
+    size_t *bytes = calloc(ranks, sizeof *bytes);
+    bool room = all && bytes;
+    for (size_t q = 0; q < ranks && room; q++) bytes[q] = sizeof *all;
+    if (room) {
+        all[group->rank] = mine;
+        smurf_ranks_gather(use, all, bytes);
+        while (other < group->count && all[other] == all[0]) other++;
+    }
+    free(all), free(bytes);
+    return room ? other : -1;
 }
 
 bool smurf_ranks_any(enum ranks_use use, bool mine)

@@ -47,6 +47,8 @@ void smurf_ranks_join(struct ranks *group);
 void smurf_ranks_exchange(enum ranks_use use, void *out, const size_t *out_bytes, void *in, const size_t *in_bytes);
 /* Completes `all`: bytes[q] bytes of each rank q, in order; one's own are in place. log2(count) rounds. */
 void smurf_ranks_gather(enum ranks_use use, void *all, const size_t *bytes);
+/* The first rank whose number is not that of rank 0; `count` if all have the same, -1 without memory. */
+int smurf_ranks_differ(enum ranks_use use, uint64_t mine);
 /* Whether any rank says so. */
 bool smurf_ranks_any(enum ranks_use use, bool mine);
 

@@ -138,7 +138,7 @@ static smurf_status numbers_to_words(struct builder *b, smurf_error *err)
     return status;
 }
 
-smurf_status smurf_builder_type_word(struct builder *b, const char *text, size_t n, smurf_error *err)
+smurf_status smurf_builder_word(struct builder *b, const char *text, size_t n, uint32_t *number, smurf_error *err)
 {
     if (!b->words) {
         if (b->numbers_only)
@@ -150,12 +150,19 @@ smurf_status smurf_builder_type_word(struct builder *b, const char *text, size_t
     }
     if (memchr(text, '\0', n))
         return smurf_fail(err, SMURF_ERROR_INPUT, "a NUL byte in the type '%s' (is the file damaged?)", text);
-    uint32_t word = smurf_names_intern_utf8(&b->vocabulary, text, n, &b->decoded);
-    if (word == NAMES_FULL) return smurf_fail_memory(err);
-    if (word >= TYPE_LIMIT)
+    *number = smurf_names_intern_utf8(&b->vocabulary, text, n, &b->decoded);
+    if (*number == NAMES_FULL) return smurf_fail_memory(err);
+    if (*number >= TYPE_LIMIT)
         return smurf_fail(err, SMURF_ERROR_INPUT,
                           "more than %d different types (is the type column the right one? --type NAME)", TYPE_LIMIT);
-    return smurf_builder_index(b, word, err);
+    return SMURF_OK;
+}
+
+smurf_status smurf_builder_type_word(struct builder *b, const char *text, size_t n, smurf_error *err)
+{
+    uint32_t number = 0;
+    smurf_status status = smurf_builder_word(b, text, n, &number, err);
+    return status ? status : smurf_builder_index(b, number, err);
 }
 
 smurf_status smurf_builder_type(struct builder *b, int64_t type, smurf_error *err)

@@ -89,6 +89,8 @@ smurf_status smurf_builder_events(struct builder *b, const double *time, const u
 smurf_status smurf_builder_further(struct builder *b, const float *value, size_t n, smurf_error *err);
 /* Pushes a type given as text: a number if it parses as one and words are not in use, else a word. */
 smurf_status smurf_builder_type_text(struct builder *b, const char *text, size_t n, smurf_error *err);
+/* Adds a word to the types, if it is new, without an event. */
+smurf_status smurf_builder_word(struct builder *b, const char *text, size_t n, uint32_t *number, smurf_error *err);
 /* Pushes a type given as a word. */
 smurf_status smurf_builder_type_word(struct builder *b, const char *text, size_t n, smurf_error *err);
 

@@ -289,9 +289,8 @@ static smurf_status take_types(struct reader *r, uint32_t **place, smurf_error *
     for (uint32_t k = 0; k < r->h.types; k++) {
         const char *name = next_text(r);
         if (!name) return damaged(r, part_name[TEXTS], err);
-        smurf_status status = smurf_builder_type_word(b, name, strlen(name), err);
+        smurf_status status = smurf_builder_word(b, name, strlen(name), &(*place)[k], err);
         if (status) return smurf_error_place(err, status, r->source->name, 0);
-        (*place)[k] = b->type[--b->types];
         same = same && (*place)[k] == k;
     }
     b->words = true;
@@ -323,9 +322,6 @@ static smurf_status take_events(struct reader *r, const uint32_t *place, smurf_e
     } time = {.in = r->part[TIMES]}, type = {.in = r->part[TYPES]};
     const uint32_t *t = type.out;
     uint32_t most = 0;
-    free(b->type); /* room for words */
-    b->type = NULL;
-    b->type_room = 0;
     b->outside = r->mapped;
     for (uint64_t i = 0; i < r->h.events; i++) most = t[i] > most ? t[i] : most;
     if (r->h.events && most >= r->h.types) return damaged(r, part_name[TYPES], err);
@@ -337,7 +333,6 @@ static smurf_status take_events(struct reader *r, const uint32_t *place, smurf_e
         b->lent_type = true;
         b->type_max = most;
     }
-    free(b->time);
     b->time = time.out;
     b->lent_time = true;
     return SMURF_OK;

@@ -287,7 +287,16 @@ static bool map_file(struct whole *whole, const struct source *source)
         return false;
     void *p = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_SHARED, in->fd, 0);
     if (p == MAP_FAILED) return false;
-    *whole = (struct whole){p, (size_t)about.st_size, true};
+    *whole = (struct whole){.p = p, .n = (size_t)about.st_size, .mapped = true};
+    return true;
+}
+
+static bool lend_memory(struct whole *whole, const struct source *source)
+{
+    const struct source_input *in = source->input;
+    size_t taken = (size_t)(source->end - source->p);
+    if (!source->lasting || !in->memory || in->gzip || in->utf16 || smurf_source_offset(source) != 0) return false;
+    *whole = (struct whole){.p = in->memory - taken, .n = taken + in->memory_left, .lent = true};
     return true;
 }
 
@@ -300,7 +309,7 @@ static smurf_status read_all(struct whole *whole, struct source *source, smurf_e
     char *copy = malloc((size_t)(source->end - source->p) + 1);
     if (!copy) return smurf_fail_memory(err);
     memcpy(copy, source->p, (size_t)(source->end - source->p));
-    *whole = (struct whole){copy, (size_t)(source->end - source->p), false};
+    *whole = (struct whole){.p = copy, .n = (size_t)(source->end - source->p)};
     return SMURF_OK;
 }
 
@@ -308,7 +317,8 @@ smurf_status smurf_source_whole(struct whole **out, struct source *source, smurf
 {
     *out = calloc(1, sizeof **out);
     if (!*out) return smurf_fail_memory(err);
-    smurf_status status = map_file(*out, source) ? SMURF_OK : read_all(*out, source, err);
+    if (map_file(*out, source) || lend_memory(*out, source)) return SMURF_OK;
+    smurf_status status = read_all(*out, source, err);
     if (!status) return SMURF_OK;
     free(*out);
     *out = NULL;
@@ -324,7 +334,7 @@ void smurf_whole_release(void *context)
     } p = {.in = whole ? whole->p : NULL};
     if (whole && whole->mapped)
         munmap(p.out, whole->n);
-    else
+    else if (whole && !whole->lent)
         free(p.out);
     free(whole);
 }

@@ -27,6 +27,7 @@ struct source {
     char *window;               /* owned */
     size_t capacity;
     uint64_t before; /* bytes of (decompressed) input before the window's start */
+    bool lasting;    /* memory that outlives what is made of it, which may use it in place */
     bool rows; /* a table, separated by commas: the names of its columns, which count as line 0, and one row a line */
 };
 
@@ -57,11 +58,12 @@ smurf_status smurf_source_skip_mark(struct source *source, smurf_error *err);
    unless the input is a regular file, not compressed, of which there is more than the window. */
 smurf_status smurf_source_middle(const struct source *source, size_t n, char **out, size_t *got, smurf_error *err);
 
-/* A whole input: mapped if it is a file that is not compressed, else read. 8-byte aligned. */
+/* A whole input: mapped if it is a file that is not compressed, in place if it is lasting memory, else read. 8-byte
+   aligned, as is lasting memory. */
 struct whole {
     const char *p;
     size_t n;
-    bool mapped;
+    bool mapped, lent;
 };
 /* What is unread; for inputs of which nothing was taken yet. The caller releases *out, after the source was closed if
    need be. */

@@ -5,9 +5,12 @@
  * at the same events whatever part of a sequence they are cut from: positions count from its true start.
  */
 #include "base/random.h"
+#include "base/ranks.h"
+#include "base/xxh64.h"
 #include "data/builder.h"
 #include "data/format.h"
 #include "data/number.h"
+#include "data/parts.h"
 #include "data/rare.h"
 
 #include <dirent.h>
@@ -87,46 +90,99 @@ const char *smurf_part_of_path(const char *path)
     return part < 0 ? NULL : part_names[part];
 }
 
-static smurf_status find_parts(const char *directory, char *path[PARTS], smurf_error *err)
+/* The files of a part, in the order of their names. */
+struct files {
+    char **path;
+    size_t n, room;
+};
+
+static void release_files(struct files file[PARTS])
+{
+    for (int i = 0; i < PARTS; i++) {
+        for (size_t k = 0; k < file[i].n; k++) free(file[i].path[k]);
+        free(file[i].path);
+    }
+}
+
+static smurf_status add_file(struct files *files, const char *directory, const char *name, smurf_error *err)
 {
     const char *slash = directory[0] && directory[strlen(directory) - 1] == '/' ? "" : "/";
+    if (!smurf_grow(&files->path, &files->room, files->n + 1, sizeof *files->path) ||
+        asprintf(&files->path[files->n], "%s%s%s", directory, slash, name) < 0)
+        return smurf_fail_memory(err);
+    files->n++;
+    return SMURF_OK;
+}
+
+static int by_name(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+/* Do the names say that two files are of one data set, as train-000.csv and train-001.csv do? */
+static bool is_series(const char *a, const char *b, int part)
+{
+    size_t n = strcspn(a, "-"), length = strlen(a);
+    bool again = strncmp(a, b, length) == 0 && strcmp(b + length, ".gz") == 0; /* the same, once more */
+    return a[n] == '-' && in_list(part_words[part], a, n) && strncasecmp(a, b, n + 1) == 0 && !again;
+}
+
+static smurf_status check_series(const char *directory, const struct files *files, int part, smurf_error *err)
+{
+    for (size_t i = 1; i < files->n; i++) {
+        const char *a = strrchr(files->path[i - 1], '/') + 1, *b = strrchr(files->path[i], '/') + 1;
+        const char *name = part_names[part];
+        if (!is_series(a, b, part))
+            return smurf_fail(
+                err, SMURF_ERROR_INPUT,
+                "'%s' holds two files for %s, '%s' and '%s' (leave one, or name the files of one data set "
+                "%s-000, %s-001 and so on)",
+                directory, name, a, b, name, name);
+        if (smurf_format_for_path(a) != smurf_format_for_path(b))
+            return smurf_fail(err, SMURF_ERROR_INPUT,
+                              "'%s' holds files of two formats for %s, '%s' and '%s' (write all in one)", directory,
+                              name, a, b);
+    }
+    return SMURF_OK;
+}
+
+/* The processes of a group must see the same files: each reads some of them. */
+static smurf_status agree(const char *directory, const struct files file[PARTS], smurf_error *err)
+{
+    struct xxh64 hash;
+    smurf_xxh64_init(&hash);
+    for (int i = 0; i < PARTS; i++)
+        for (size_t k = 0; k < file[i].n; k++) {
+            const char *name = strrchr(file[i].path[k], '/');
+            smurf_xxh64_add(&hash, name, strlen(name));
+        }
+    int other = smurf_ranks_differ(RANKS_OTHER, smurf_xxh64_value(&hash));
+    if (other < 0) return smurf_fail_memory(err);
+    if (other == smurf_ranks()->count) return SMURF_OK;
+    return smurf_fail(err, SMURF_ERROR_INPUT,
+                      "process %d sees other files in '%s' than process 0: give all of them the same directory", other,
+                      directory);
+}
+
+static smurf_status find_files(const char *directory, struct files file[PARTS], smurf_error *err)
+{
     DIR *dir = opendir(directory);
     if (!dir) return smurf_fail_errno(err, "open", directory, errno);
     smurf_status status = SMURF_OK;
     for (struct dirent *entry; !status && (entry = readdir(dir));) {
         int part = smurf_split_part(entry->d_name);
-        if (part < 0) continue;
-        if (path[part]) {
-            const char *base = strrchr(path[part], '/') + 1;
-            bool swap = strcmp(base, entry->d_name) > 0; /* the same message whatever the directory order */
-            status = smurf_fail(err, SMURF_ERROR_INPUT, "'%s' holds two files for %s, '%s' and '%s' (leave one)",
-                                directory, part_names[part], swap ? entry->d_name : base, swap ? base : entry->d_name);
-        } else if (asprintf(&path[part], "%s%s%s", directory, slash, entry->d_name) < 0) {
-            path[part] = NULL;
-            status = smurf_fail_memory(err);
-        }
+        if (part >= 0) status = add_file(&file[part], directory, entry->d_name, err);
     }
     closedir(dir);
-    if (!status && !path[0])
+    for (int i = 0; i < PARTS && !status; i++) {
+        if (file[i].n) qsort(file[i].path, file[i].n, sizeof *file[i].path, by_name);
+        status = check_series(directory, &file[i], i, err);
+    }
+    if (!status && !file[0].n)
         status =
             smurf_fail(err, SMURF_ERROR_INPUT,
                        "'%s' holds no file called train (put train, dev and test there, such as train.csv)", directory);
-    return status;
-}
-
-/* Parts of one data set use the same clock. A part without events has no clock; one without a unit matches any. */
-static smurf_status check_clock(const smurf_data *train, const smurf_data *part, smurf_error *err)
-{
-    if (train->events && part->events && train->calendar != part->calendar)
-        return smurf_fail(
-            err, SMURF_ERROR_INPUT, "times are %s in '%.300s' but %s in '%.300s' (write all parts with one clock)",
-            train->calendar ? "dates" : "numbers", train->source, part->calendar ? "dates" : "numbers", part->source);
-    if (*train->unit && *part->unit && strcmp(train->unit, part->unit) != 0)
-        return smurf_fail(err, SMURF_ERROR_INPUT,
-                          "the unit of time is '%.50s' in '%.300s' but '%.50s' in '%.300s' (write all parts in one "
-                          "unit)",
-                          train->unit, train->source, part->unit, part->source);
-    return SMURF_OK;
+    return status ? status : agree(directory, file, err);
 }
 
 /* Gives a data set the types of one read later, which has them all. */
@@ -154,18 +210,21 @@ smurf_status smurf_split_read(smurf_split *out, const char *directory, const smu
 {
     *out = (smurf_split){0};
     smurf_read_config config;
-    char *path[PARTS] = {0};
+    struct files file[PARTS] = {0};
     smurf_data **part[PARTS] = {&out->train, &out->dev, &out->test};
     const smurf_data *known = NULL;
     smurf_status status = smurf_format_read_config(&config, given, err);
-    if (!status) status = find_parts(directory, path, err);
+    if (!status) status = find_files(directory, file, err);
     for (int i = 0; i < PARTS && !status; i++) {
-        if (!path[i]) continue;
+        if (!file[i].n) continue;
         if (out->train && !config.as) config.as = smurf_data_reading(out->train);
         const smurf_reading *reading = out->train ? smurf_data_reading(out->train) : NULL;
         if (config.features && reading) config.features = reading->features; /* "auto" is decided by train */
-        status = smurf_format_read_path(part[i], path[i], known, &config, err);
-        if (!status) status = check_clock(out->train, *part[i], err);
+        if (file[i].n == 1)
+            status = smurf_format_read_path(part[i], file[i].path[0], known, &config, err);
+        else
+            status = smurf_parts_read(part[i], file[i].path, file[i].n, known, &config, err);
+        if (!status) status = smurf_parts_check_clock(out->train, *part[i], err);
         if (!status && (!known || known->types < (*part[i])->types || (*part[i])->type_name)) known = *part[i];
     }
     for (int i = 0; i < PARTS && !status; i++) status = adopt_types(*part[i], known, err);
@@ -174,7 +233,7 @@ smurf_status smurf_split_read(smurf_split *out, const char *directory, const smu
     for (int i = 1; i < PARTS && !status; i++)
         if (*part[i]) status = smurf_further_adopt(*part[i], &out->train->further, err);
     if (!status) status = smurf_rare_merge((smurf_data *[]){out->train, out->dev, out->test}, PARTS, config.rare, err);
-    for (int i = 0; i < PARTS; i++) free(path[i]);
+    release_files(file);
     if (status) smurf_split_release(out);
     return status;
 }

@@ -101,22 +101,9 @@ void smurf_joint_release(struct joint *j)
 
 smurf_status smurf_joint_agree(uint64_t sum, smurf_error *err)
 {
-    const struct ranks *group = smurf_ranks();
-    size_t ranks = (size_t)group->count;
-    int other = 0;
-    if (ranks == 1) return SMURF_OK;
-    uint64_t *all = calloc(ranks, sizeof *all);
-    size_t *bytes = calloc(ranks, sizeof *bytes);
-    bool room = all && bytes;
-    for (size_t q = 0; q < ranks && room; q++) bytes[q] = sizeof *all;
-    if (room) {
-        all[group->rank] = sum;
-        smurf_ranks_gather(RANKS_OTHER, all, bytes);
-        while (other < group->count && all[other] == all[0]) other++;
-    }
-    free(all), free(bytes);
-    if (!room) return smurf_fail_memory(err);
-    if (other == group->count) return SMURF_OK;
+    int other = smurf_ranks_differ(RANKS_OTHER, sum);
+    if (other < 0) return smurf_fail_memory(err);
+    if (other == smurf_ranks()->count) return SMURF_OK;
     return smurf_fail(err, SMURF_ERROR_INPUT,
                       "process %d was given other data or settings than process 0: give all of them the same", other);
 }

@@ -82,6 +82,73 @@ class Mpi(mpi.Case):
         self.assertEqual(self.mpi(3, "train", "packed", *args).status, 0)
         self.assertTrue(self.content("m.safetensors") == model)
 
+    def parts(self, count=5):
+        """The data above in several files of train, two of dev; a remark on two, one of them packed by gzip."""
+        self.data(100, 30)
+        for part, files in ("train", count), ("dev", 2):
+            rows = self.content(f"data/{part}.csv").decode().splitlines(keepends=True)
+            for i in range(files):
+                share = rows[1 + len(rows[1:]) * i // files:1 + len(rows[1:]) * (i + 1) // files]
+                more = f"u{99 * (i + 1) // files},,a\n" if i in (1, 3) else ""
+                text = "".join([rows[0], *share, more])
+                self.write(f"parts/{part}-{i:03}.csv" + ".gz" * (i == 2), common.packed(text) if i == 2 else text)
+
+    def test_a_directory_of_parts(self):
+        """The model and the messages of one file, which each process reads a share of."""
+        self.parts()
+        args = [*TRAIN[2:], "--epochs", "1", "--threads", "1"]
+        one, _ = self.same_as_one("train", "data", *args)
+        model, said = self.same_as_one("train", "parts", *args)
+        self.assertTrue(model == one)
+        self.assertEqual(said[1].count("smurf: warning: parts/train (5 files): train-00"), 2)
+        for count in 1, 2, 3, 4:
+            with self.subTest(count=count):
+                r = self.mpi(count, "train", "parts", *args)
+                self.assertEqual((r.status, self.printed(r)), (0, said))
+                self.assertTrue(self.content("m.safetensors") == model)
+
+    def test_further_columns_of_parts(self):
+        """Each process reads them all."""
+        self.parts(2)
+        for name in "train-000", "train-001", "dev-000", "dev-001":
+            head, *rows = self.content(f"parts/{name}.csv").decode().splitlines()
+            self.write(f"parts/{name}.csv", "\n".join([head + ",place"] + [f"{r},p{i % 3}" for i, r in enumerate(rows)]) + "\n")
+        args = ["train", "parts", *TRAIN[2:], "--epochs", "1", "--threads", "1", "--features", "place"]
+        model, said = self.same_as_one(*args)
+        r = self.mpi(2, *args)
+        self.assertEqual((r.status, self.printed(r)), (0, said))
+        self.assertTrue(self.content("m.safetensors") == model)
+
+    def test_a_bad_part(self):
+        """Whoever reads it, one message names it: the first, if several are bad."""
+        self.parts()
+        self.write("parts/train-003.csv", "user,time,type\nx,1,a\nx,oops,a\n")
+        self.write("parts/train-004.csv", "")
+        for count in 2, 3, 4, 5:
+            with self.subTest(count=count):
+                self.refuse_mpi(count, "train", "parts", "-q", status=1, says=r"^smurf: parts/train-003\.csv:3: .*'oops'")
+        self.write("parts/train-000.csv", "")
+        self.refuse_mpi(3, "train", "parts", "-q", status=1, says=r"^smurf: parts/train-000\.csv: the file is empty")
+        os.remove(self.path("parts/train-003.csv"))
+        self.write("parts/train-003.jsonl", "")
+        self.refuse_mpi(3, "train", "parts", "-q", status=1, says="holds files of two formats for train, 'train-00[0-9].csv.*' and 'train-003.jsonl'")
+
+    def test_other_parts_in_one_rank(self):
+        self.parts()
+        self.write("other/train-0.csv", table(5))
+        says = "^smurf: process 1 sees other files in 'parts' than process 0: give all of them the same directory$"
+        self.refuse_mpi(1, "train", "parts", "-q", status=1, says=says, also=[(1, ["train", "other", "-q"])])
+
+    def test_no_room_for_parts(self):
+        """In one process: the others do not wait for ever."""
+        self.parts()
+        words = ["-n", "1", mpi.SMURF_MPI, "train", "parts", "-q", ":", "-n", "1", "env", "TMPDIR=/proc/nowhere", mpi.SMURF_MPI, "train", "parts", "-q"]
+        done = subprocess.run([*mpi.MPIRUN, *words], cwd=self.folder, env=mpi.environment(), stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=common.TIMEOUT)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertEqual(len(mpi.told(done.stderr)), 1, done.stderr)
+        self.assertRegex(done.stderr, "smurf: rank 1: cannot keep data in a temporary file in '/proc/nowhere': .*set TMPDIR")
+
     def test_windows_of_a_log(self):
         self.write("log.csv", table(1, events=600))
         args = ["train", "log.csv", "-o", "m.safetensors", "--window", "20", "--history", "10", "--epochs", "1", *SMALL]
