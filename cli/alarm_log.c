@@ -242,7 +242,8 @@ static time_t steady_seconds(void)
 
 /* ---- State ------------------------------------------------------------------------------------- */
 
-/* Saves the state and the alarms since the last one. What is not saved is found again from the events. */
+/* Saves the state (how forecasts have held, and what is watched) and the alarms since the last one. What is not saved is
+   found again from the events. */
 static void save(struct alarm_log *l)
 {
     time_t began = steady_seconds();
@@ -252,7 +253,7 @@ static void save(struct alarm_log *l)
     char *bytes = NULL;
     smurf_error err;
     FILE *out = open_memstream(&bytes, &watch.size);
-    bool good = text && out && !watched_write(&l->watched, out, &err);
+    bool good = text && out && fwrite(&l->held, sizeof l->held, 1, out) == 1 && !watched_write(&l->watched, out, &err);
     if (out && fclose(out) != 0) good = false;
     for (size_t i = first; good && i < l->count; i++, n++) {
         text[n] = l->text[i % KEPT];
@@ -311,11 +312,14 @@ static void begin_anew(struct alarm_log *l)
 /* A state of other options or of another model is dropped. */
 static int take_state(struct alarm_log *l, const struct store_watch *watch)
 {
+    struct held held;
     smurf_error err;
     FILE *in = fmemopen(watch->state, watch->size, "rb");
-    bool good = in && !watched_read(&l->watched, in, "the state of the alarms", &err);
+    bool good = in && fread(&held, sizeof held, 1, in) == 1 &&
+                !watched_read(&l->watched, in, "the state of the alarms", &err);
     if (in) fclose(in);
     if (good) {
+        l->held = held;
         l->looked_at = l->saved_event = watch->event;
         l->count = l->saved_alarms = watch->alarms;
         return 0;

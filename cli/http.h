@@ -26,7 +26,8 @@ struct service {
     int calendar;
     struct store *store;
     struct serving *serving; /* the one in use; serving_take() */
-    pthread_mutex_t lock, reloading;
+    pthread_mutex_t lock, reloading, counting;
+    size_t servings; /* the one in use, the next one, and old ones that still answer; under counting */
     struct live *live;
     struct guard *guard;
     struct clients *clients;
