@@ -242,8 +242,8 @@ static time_t steady_seconds(void)
 
 /* ---- State ------------------------------------------------------------------------------------- */
 
-/* Saves the state (how forecasts have held, and what is watched) and the alarms since the last one. What is not saved is
-   found again from the events. */
+/* Saves the state (how forecasts have held, and what is watched) and the alarms since the last one. What is not saved
+   is found again from the events. */
 static void save(struct alarm_log *l)
 {
     time_t began = steady_seconds();
@@ -315,8 +315,8 @@ static int take_state(struct alarm_log *l, const struct store_watch *watch)
     struct held held;
     smurf_error err;
     FILE *in = fmemopen(watch->state, watch->size, "rb");
-    bool good = in && fread(&held, sizeof held, 1, in) == 1 &&
-                !watched_read(&l->watched, in, "the state of the alarms", &err);
+    bool good =
+        in && fread(&held, sizeof held, 1, in) == 1 && !watched_read(&l->watched, in, "the state of the alarms", &err);
     if (in) fclose(in);
     if (good) {
         l->held = held;
