@@ -167,6 +167,12 @@ bool events_read(struct request *request, struct store_batch *out);
 bool events_read_plain(const struct request *request, struct store_batch *out);
 void events_release(struct store_batch *batch);
 
+/* http_table.c: a body that is a file of events, read as the data of training was. events_read_table: to be stored, in
+   the order of time. False: it has answered. */
+bool body_is_json(const struct request *request);
+smurf_status body_data(const struct request *request, smurf_data **out, smurf_error *err);
+bool events_read_table(struct request *request, struct store_batch *out);
+
 /* The handlers. */
 handler answer_events, answer_forecast, answer_history, answer_sequences, answer_overdue, answer_alarms, answer_model,
     answer_health, answer_metrics, answer_openapi, answer_reload, answer_coming, answer_past, answer_held,
