@@ -219,6 +219,14 @@ static bool is_noted(struct alarm_log *l, enum store_outcome outcome)
     return outcome == STORE_DONE;
 }
 
+/* Whether to look at the events: not if another service does by now. */
+static bool goes_on(struct alarm_log *l, struct portion *p)
+{
+    if (!p->count || !l->durable || is_noted(l, store_watch_goes_on(l->store))) return true;
+    while (p->count) free(p->event[--p->count].sequence);
+    return false;
+}
+
 /* With dates, what is silent becomes overdue as time passes. Events move time themselves; and while old ones are sent,
    which takes many requests, it must not run ahead of them. The moment is stored first: what time has raised does not
    follow from the events. */
@@ -357,6 +365,7 @@ static void *follow(void *context)
         p->count = 0;
         p->cut = false;
         int found = store_log(l->store, l->looked_at, PORTION, note, p);
+        if (!goes_on(l, p)) found = -1;
         look_at(l, p);
         save_if_old(l);
         if (p->count) latest = steady_seconds();

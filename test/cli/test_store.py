@@ -385,12 +385,22 @@ class StoreCase(ModelCase):
         self.assertEqual(self.alarms(self.serve(*options, model=model)), self.alarms(whole))
 
     def test_one_service_watches(self):
-        table = test_serve.events_of(test_serve.in_the_future(test_watch.log(3, 3)), "device")
-        first = self.serve("--alarms-per-day", "3", model="watched.safetensors")
-        self.post(first, table, 500)
-        self.alarms(first)
-        second = self.serve("--alarms-per-day", "3", model="watched.safetensors")
-        self.alarms(second)
+        """The one that was started last has all alarms, and the other one raises no more. Whoever takes the events."""
+        table = test_serve.events_of(test_serve.in_the_future(test_watch.log(20, 3)), "device")
+        options, half = ["--alarms-per-day", "3"], len(table) // 2
+        whole = self.server(*options, model="watched.safetensors")
+        first = self.serve(*options, model="watched.safetensors")
+        self.post(first, table[:half], 500)
+        before = self.alarms(first)
+        second = self.serve(*options, model="watched.safetensors")
+        self.assertEqual(self.alarms(second), before)
+        self.post(first, table[half:half + 500], 500)
+        self.post(second, table[half + 500:], 500)
+        self.post(whole, table, 500)
+        found = self.alarms(second)
+        self.assertEqual(found, self.alarms(whole))
+        self.assertGreater(len(found), len(before))
+        self.assertEqual(first.get("/v1/alarms")[1]["alarms"], before)
         self.assertEqual(first.stop(), 0)
         self.assertIn("another service raises the alarms", first.err)
         self.assertEqual(second.stop(), 0)
