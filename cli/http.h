@@ -84,6 +84,7 @@ struct request {
     char *body; /* ends with a NUL */
     size_t size, room, thrown_away;
     bool too_large, no_room;
+    bool answered;   /* as far as libmicrohttpd takes answers */
     int64_t started; /* seconds of a steady clock */
     struct reply reply;
 };

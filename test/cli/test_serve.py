@@ -555,6 +555,22 @@ class Serve(ServeCase):
         again.process.send_signal(signal.SIGINT)
         self.assertEqual(again.end(), 0)
 
+    def test_drain_of_many(self):
+        """Requests keep coming on 64 connections while the service ends; a server that is being stopped asks for an answer again."""
+        for k in range(16):
+            server = self.server()
+            server.post(models.calendar(5, 9, 2))
+            with contextlib.ExitStack() as stack:
+                clients = [stack.enter_context(socket.create_connection(("127.0.0.1", server.port))) for _ in range(64)]
+                for part in range(6):
+                    if part == 3:
+                        time.sleep(0.003 * (k % 4))
+                        server.process.send_signal(signal.SIGTERM)
+                    for n, client in enumerate(clients):
+                        with contextlib.suppress(OSError):  # it is closed
+                            client.sendall(b"GET /v1/forecast/u%d?curve=100&now=2024-01-31T23:%02d:%02dZ HTTP/1.1\r\nHost: localhost\r\n\r\n" % (n % 5, part, n % 60))
+                self.assertEqual(server.end(), 0, server.err)
+
 
 class Absent(common.Case):
     @unittest.skipIf(HAS_SERVE, "this build has the service")
