@@ -9,7 +9,7 @@ MESON_FLAGS ?=
 TEST_FLAGS ?=
 GOLDEN ?=
 
-.PHONY: all demo test golden install wheel bench count coverage test-gpu bench-gpu fuzz soak soak-mpi soak-serve check-asan check-tsan arm64 format clean help
+.PHONY: all demo test golden install wheel bench count coverage test-gpu bench-gpu fuzz soak soak-mpi soak-serve load-serve check-asan check-tsan arm64 format clean help
 all: $(BUILD)/build.ninja ## build the command (build/smurf) and the libraries
 	@ninja -C $(BUILD)
 
@@ -96,6 +96,12 @@ soak-serve: $(BUILD)/build.ninja ## kill the service at random moments under loa
 	@tools/install-deps build test
 	@ninja -C $(BUILD) smurf >/dev/null
 	@SMURF=$(BUILD)/smurf python3 -B test/soak_serve.py $(KILLS)
+
+load-serve: SECONDS ?= 60
+load-serve: ## the benchmark's load on the service, with AddressSanitizer and with ThreadSanitizer, SECONDS=60 each
+	@tools/install-deps build test bench ci
+	@tools/check-asan $(BUILD)-asan $(SECONDS)
+	@tools/check-tsan $(BUILD)-tsan $(SECONDS)
 
 check-asan: ## run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tools/install-deps build test

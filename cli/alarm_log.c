@@ -219,6 +219,14 @@ static bool is_noted(struct alarm_log *l, enum store_outcome outcome)
     return outcome == STORE_DONE;
 }
 
+/* Whether to look at the events: not if another service does by now. */
+static bool goes_on(struct alarm_log *l, struct portion *p)
+{
+    if (!p->count || !l->durable || is_noted(l, store_watch_goes_on(l->store))) return true;
+    while (p->count) free(p->event[--p->count].sequence);
+    return false;
+}
+
 /* With dates, what is silent becomes overdue as time passes. Events move time themselves; and while old ones are sent,
    which takes many requests, it must not run ahead of them. The moment is stored first: what time has raised does not
    follow from the events. */
@@ -242,7 +250,8 @@ static time_t steady_seconds(void)
 
 /* ---- State ------------------------------------------------------------------------------------- */
 
-/* Saves the state and the alarms since the last one. What is not saved is found again from the events. */
+/* Saves the state (how forecasts have held, and what is watched) and the alarms since the last one. What is not saved
+   is found again from the events. */
 static void save(struct alarm_log *l)
 {
     time_t began = steady_seconds();
@@ -252,7 +261,7 @@ static void save(struct alarm_log *l)
     char *bytes = NULL;
     smurf_error err;
     FILE *out = open_memstream(&bytes, &watch.size);
-    bool good = text && out && !watched_write(&l->watched, out, &err);
+    bool good = text && out && fwrite(&l->held, sizeof l->held, 1, out) == 1 && !watched_write(&l->watched, out, &err);
     if (out && fclose(out) != 0) good = false;
     for (size_t i = first; good && i < l->count; i++, n++) {
         text[n] = l->text[i % KEPT];
@@ -311,11 +320,14 @@ static void begin_anew(struct alarm_log *l)
 /* A state of other options or of another model is dropped. */
 static int take_state(struct alarm_log *l, const struct store_watch *watch)
 {
+    struct held held;
     smurf_error err;
     FILE *in = fmemopen(watch->state, watch->size, "rb");
-    bool good = in && !watched_read(&l->watched, in, "the state of the alarms", &err);
+    bool good =
+        in && fread(&held, sizeof held, 1, in) == 1 && !watched_read(&l->watched, in, "the state of the alarms", &err);
     if (in) fclose(in);
     if (good) {
+        l->held = held;
         l->looked_at = l->saved_event = watch->event;
         l->count = l->saved_alarms = watch->alarms;
         return 0;
@@ -353,6 +365,7 @@ static void *follow(void *context)
         p->count = 0;
         p->cut = false;
         int found = store_log(l->store, l->looked_at, PORTION, note, p);
+        if (!goes_on(l, p)) found = -1;
         look_at(l, p);
         save_if_old(l);
         if (p->count) latest = steady_seconds();

@@ -26,7 +26,8 @@ struct service {
     int calendar;
     struct store *store;
     struct serving *serving; /* the one in use; serving_take() */
-    pthread_mutex_t lock, reloading;
+    pthread_mutex_t lock, reloading, counting;
+    size_t servings; /* the one in use, the next one, and old ones that still answer; under counting */
     struct live *live;
     struct guard *guard;
     struct clients *clients;
@@ -83,6 +84,7 @@ struct request {
     char *body; /* ends with a NUL */
     size_t size, room, thrown_away;
     bool too_large, no_room;
+    bool answered;   /* as far as libmicrohttpd takes answers */
     int64_t started; /* seconds of a steady clock */
     struct reply reply;
 };
@@ -165,6 +167,12 @@ bool events_read(struct request *request, struct store_batch *out);
 /* http_plain.c: where the body is plain. False: it is not, or there is something wrong; nothing is changed. */
 bool events_read_plain(const struct request *request, struct store_batch *out);
 void events_release(struct store_batch *batch);
+
+/* http_table.c: a body that is a file of events, read as the data of training was. events_read_table: to be stored, in
+   the order of time. False: it has answered. */
+bool body_is_json(const struct request *request);
+smurf_status body_data(const struct request *request, smurf_data **out, smurf_error *err);
+bool events_read_table(struct request *request, struct store_batch *out);
 
 /* The handlers. */
 handler answer_events, answer_forecast, answer_history, answer_sequences, answer_overdue, answer_alarms, answer_model,

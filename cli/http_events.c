@@ -1,5 +1,5 @@
 /*
- * http_events.c - the events of a body: an object, an array of objects, or JSON Lines.
+ * http_events.c - the events of a body: an object, an array of objects, or JSON Lines. A table is left to http_table.c.
  *
  *     {"sequence": "pump-7", "time": "2024-01-31T12:00:00Z", "type": "stop", "id": "a81f"}
  *
@@ -244,6 +244,7 @@ static bool read_array(struct reading *r, const char **p, const char *end)
 bool events_read(struct request *q, struct store_batch *out)
 {
     if (events_read_plain(q, out)) return true;
+    if (!body_is_json(q) && strpbrk(q->body, ",;\t") && strchr(q->body, '\n')) return events_read_table(q, out);
     struct reading r = {.request = q, .batch = out};
     *out = (struct store_batch){0};
     const char *p = q->body, *end = q->body + q->size;

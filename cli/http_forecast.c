@@ -156,25 +156,6 @@ static int is_ending(void *context, const smurf_progress *progress)
     return v->draining;
 }
 
-/* The body as a file: JSON or a table, read as the data of training was. */
-static smurf_status read_history(const struct request *q, smurf_data **out, smurf_error *err)
-{
-    const smurf_model *model = q->serving->model;
-    smurf_read_config config;
-    smurf_data *data;
-    size_t at = strspn(q->body, " \t\r\n");
-    smurf_read_config_init(&config);
-    config.format = smurf_format_of_path(q->body[at] == '{' || q->body[at] == '[' ? "body.jsonl" : "body.csv");
-    config.as = smurf_model_reading(model);
-    config.types_are_words = smurf_model_type_name(model, 0) != NULL;
-    config.rare = 0;
-    smurf_status status = smurf_data_read_memory(&data, q->body, q->size, "body", &config, err);
-    if (status) return status;
-    status = smurf_model_match(model, data, out, err);
-    smurf_data_free(data);
-    return status;
-}
-
 /* What was read, after the forecasts. */
 static void show_data(FILE *out, const smurf_model *model, const smurf_data *data, const smurf_reading *reading)
 {
@@ -217,7 +198,7 @@ void answer_history(struct request *q)
     struct question question;
     struct showing showing = {.request = q, .question = &question};
     smurf_many_config config;
-    smurf_data *data = NULL;
+    smurf_data *body, *data = NULL;
     smurf_error err;
     if (!query_question(q, &question)) return;
     if (!q->size || is_compressed(q)) {
@@ -225,7 +206,11 @@ void answer_history(struct request *q)
                     q->size ? "the body is compressed" : "the body is empty");
         return;
     }
-    smurf_status status = read_history(q, &data, &err);
+    smurf_status status = body_data(q, &body, &err);
+    if (!status) {
+        status = smurf_model_match(q->serving->model, body, &data, &err);
+        smurf_data_free(body);
+    }
     if (!status) {
         smurf_many_config_init(&config);
         config.history = q->service->o->history;

@@ -114,6 +114,7 @@ static bool admit(struct request *q)
 static enum MHD_Result answer(struct request *q, bool close)
 {
     unsigned digit = q->reply.status / 100;
+    q->answered = true;
     if (digit < sizeof q->service->answers / sizeof *q->service->answers) q->service->answers[digit]++;
     /* A stream has no end. */
     if (!q->reply.response) client_enters(q->service->clients, q->client, CLIENT_IS_TOLD);
@@ -152,6 +153,7 @@ static enum MHD_Result take_request(void *context, struct MHD_Connection *connec
         bool has_body = strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0;
         return answer(q, has_body || client_is_beyond(q->client));
     }
+    if (q->answered) return MHD_NO; /* a server that is being stopped takes no answers, and asks again */
     if (*size) {
         bool more = take_body(q, bytes, *size);
         *size = 0;

@@ -33,7 +33,6 @@ static int run(struct service *v, smurf_model *model)
         smurf_model_free(model);
         return status;
     }
-    if (o->keep < SIZE_MAX) store_prune(v->store, &pruning);
     status = serving_begin(v, model);
     if (!status) status = live_new(&v->live, v);
     if (!status) status = serving_begin_alarms(v);

@@ -1,16 +1,24 @@
 /*
  * service.h - a running service: what its requests share. serve.c has the command.
  *
- *     http_server.c      connections, limits, from bytes to requests      http_guard.c    who may ask
- *     http_route.c       from paths to handlers                           http_reply.c    answers and errors
- *     http_connections.c slow and surplus connections                     http_tls.c      certificate and key
- *     http_query.c       parameters of an address                         http_events.c   events of a body
- *                                                                         http_plain.c    likewise, most of them
- *     http_forecast.c, http_next.c, http_coming.c, http_overdue.c, http_lists.c, http_about.c, http_page.c    the
- * answers themselves http_each.c        all sequences, one after the other               held.c          how well
- * forecasts have held serving.c          the model, which can be replaced standing.c         the sequences' forecasts
- * alarm_log.c     the alarms live.c             /v1/stream: who listens                          live_follow.c   what
- * is told page/              the page at / store.c            the events (store.h)
+ *     http_server.c       connections, limits, from bytes to requests
+ *     http_connections.c  slow and surplus connections
+ *     http_tls.c          certificate and key
+ *     http_guard.c        who may ask
+ *     http_route.c        from paths to handlers
+ *     http_query.c        parameters of an address
+ *     http_events.c       events of a body; http_plain.c likewise, most of them; http_table.c files
+ *     http_reply.c        answers and errors
+ *     http_each.c         all sequences, one after the other
+ *     http_about.c, http_coming.c, http_forecast.c, http_lists.c, http_next.c, http_overdue.c, http_page.c
+ *                         the answers themselves
+ *     page/               the page at /
+ *     serving.c           the model, which can be replaced
+ *     standing.c          the sequences' forecasts
+ *     alarm_log.c         the alarms
+ *     held.c              how well forecasts have held
+ *     live.c              /v1/stream: who listens; live_follow.c what is told
+ *     store.c             the events (store.h)
  */
 #ifndef SERVICE_H
 #define SERVICE_H

@@ -12,7 +12,20 @@
 
 /* ---- Making ------------------------------------------------------------------------------------ */
 
-static void serving_free(struct serving *s)
+/* There is one more, or one less. Only while there is one alone are events deleted that it does not need: requests that
+   are answered by an old one may need others. */
+static void count(struct service *v, int change)
+{
+    struct pruning pruning;
+    pthread_mutex_lock(&v->counting);
+    v->servings += (size_t)change;
+    bool prunes = v->o->keep < SIZE_MAX && v->servings == 1 && v->serving &&
+                  !pruning_init(&pruning, v->serving->model, v->o->keep);
+    if (v->o->keep < SIZE_MAX) store_prune(v->store, prunes ? &pruning : NULL);
+    pthread_mutex_unlock(&v->counting);
+}
+
+static void serving_free(struct service *v, struct serving *s)
 {
     if (!s) return;
     alarm_log_free(s->alarms);
@@ -20,6 +33,7 @@ static void serving_free(struct serving *s)
     types_free(s->types);
     smurf_model_free(s->model);
     free(s);
+    count(v, -1);
 }
 
 /* Without alarms. Takes over the model. NULL: out of memory. */
@@ -30,12 +44,13 @@ static struct serving *serving_new(struct service *v, smurf_model *model)
         smurf_model_free(model);
         return NULL;
     }
+    count(v, 1);
     s->model = model;
     s->users = 1;
     s->types = types_new(model);
     if (s->types) s->standing = standing_new(model, s->types, v->store, v->o);
     if (s->standing) return s;
-    serving_free(s);
+    serving_free(v, s);
     return NULL;
 }
 
@@ -43,7 +58,9 @@ int serving_begin(struct service *v, smurf_model *model)
 {
     pthread_mutex_init(&v->lock, NULL);
     pthread_mutex_init(&v->reloading, NULL);
+    pthread_mutex_init(&v->counting, NULL);
     v->serving = serving_new(v, model);
+    count(v, 0);
     return v->serving ? 0 : report_failure("out of memory");
 }
 
@@ -62,9 +79,11 @@ void serving_end_alarms(struct service *v)
 
 void serving_end(struct service *v)
 {
-    serving_free(v->serving);
+    struct serving *s = v->serving;
     v->serving = NULL;
+    serving_free(v, s);
     pthread_mutex_destroy(&v->lock);
+    pthread_mutex_destroy(&v->counting);
     pthread_mutex_destroy(&v->reloading);
 }
 
@@ -85,7 +104,7 @@ void serving_drop(struct service *v, struct serving *s)
     pthread_mutex_lock(&v->lock);
     bool last = --s->users == 0;
     pthread_mutex_unlock(&v->lock);
-    if (last) serving_free(s);
+    if (last) serving_free(v, s);
 }
 
 /* ---- Another model ----------------------------------------------------------------------------- */
@@ -163,13 +182,6 @@ static bool fits(struct service *v, const struct serving *old, const struct serv
     return suffice(v, next->standing, err);
 }
 
-/* As --keep-events says. */
-static void prune_for(struct service *v, const smurf_model *model)
-{
-    struct pruning pruning;
-    if (v->o->keep < SIZE_MAX && !pruning_init(&pruning, model, v->o->keep)) store_prune(v->store, &pruning);
-}
-
 /* Alarms are found anew, as after a start with the new model. */
 static bool follow(struct service *v, const struct serving *old, struct serving *next, smurf_error *err)
 {
@@ -189,17 +201,14 @@ static bool reload(struct service *v, smurf_error *err)
     if (smurf_model_load(&model, v->o->model, err)) return false;
     struct serving *next = serving_new(v, model);
     if (!next) return refuse(err, SMURF_ERROR_MEMORY, "out of memory");
-    store_prune(v->store, NULL); /* so that nothing is deleted that either of them needs */
     if (!fits(v, old, next, err) || !follow(v, old, next, err)) {
-        serving_free(next);
-        prune_for(v, old->model);
+        serving_free(v, next);
         return false;
     }
     pthread_mutex_lock(&v->lock);
     v->serving = next;
     pthread_mutex_unlock(&v->lock);
     serving_drop(v, old);
-    prune_for(v, next->model);
     report_misses(next->model);
     return true;
 }

@@ -197,6 +197,16 @@ enum store_outcome store_watch_begin(struct store *s, struct store_watch *out, s
     return outcome;
 }
 
+enum store_outcome store_watch_goes_on(struct store *s)
+{
+    struct store_counts counts;
+    pthread_mutex_lock(&s->write_lock);
+    enum store_outcome outcome = begin_mine(s, &counts);
+    if (!outcome) s->class->rollback(s->own);
+    pthread_mutex_unlock(&s->write_lock);
+    return outcome;
+}
+
 enum store_outcome store_watch_save(struct store *s, const struct store_watch *watch, size_t first,
                                     const char *const *alarm, size_t count)
 {

@@ -125,6 +125,8 @@ typedef int store_pass_fn(void *context, size_t event, smurf_moment moment);
    number `after`, and the passes since the state. */
 enum store_outcome store_watch_begin(struct store *store, struct store_watch *out, size_t last, store_alarm_fn *alarm,
                                      store_pass_fn *pass, void *context);
+/* Whether this service watches still. */
+enum store_outcome store_watch_goes_on(struct store *store);
 /* Saves a state in one transaction with the `count` alarms from the number `first` on. It includes all passes. */
 enum store_outcome store_watch_save(struct store *store, const struct store_watch *watch, size_t first,
                                     const char *const *alarm, size_t count);

@@ -5,6 +5,8 @@
 #include "base/hash.h"
 #include "pool_case.h"
 
+#include <malloc.h>
+
 enum { EVENTS = 45, LEVELS = 5, DRAWS = 3, TYPES = 3, TYPES_MOST = 40 };
 
 /* Answers of every kind. */
@@ -348,6 +350,32 @@ static void damage_is_refused(void **state)
     smurf_data_free(few), smurf_data_free(many);
 }
 
+static size_t memory_in_use(void)
+{
+    struct mallinfo2 m = mallinfo2();
+    return m.uordblks + m.hblkhd;
+}
+
+/* As smurf_forecast_size() says, within a factor of two. A memory that cannot be counted (sanitizers) seems unchanged.
+ */
+static void memory_is_known(void **state)
+{
+    (void)state;
+    smurf_data *data = dated_log(4, EVENTS, 4);
+    for (int kind = 0; kind <= MODEL_KINDS; kind++) {
+        smurf_model *model =
+            trained(kind < MODEL_KINDS ? model_kinds[kind] : "objective=mle context=12 window=20", data);
+        size_t before = memory_in_use();
+        smurf_forecast *f = grown(model, 0, smurf_data_sequence(data, 1), EVENTS);
+        smurf_forecast_rest(f);
+        size_t took = memory_in_use() - before, said = smurf_forecast_size(f);
+        if (took && (took > 2 * said || said > 2 * took)) fail_msg("model %d: %zu bytes, not %zu", kind, took, said);
+        smurf_forecast_free(f);
+        smurf_model_free(model);
+    }
+    smurf_data_free(data);
+}
+
 /* One lends the memory for answers to the other and gets it back; a settled one answers as before, but goes no further.
  */
 static void many_at_a_time(void **state)
@@ -398,10 +426,15 @@ static void many_at_a_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same_to_the_bit),        cmocka_unit_test(origin_is_kept),
-        cmocka_unit_test(calibrated_and_from_a_file), cmocka_unit_test(another_model_is_refused),
-        cmocka_unit_test(damage_is_refused),          cmocka_unit_test(pooled_to_the_bit),
-        cmocka_unit_test(columns_to_the_bit),         cmocka_unit_test(many_at_a_time),
+        cmocka_unit_test(the_same_to_the_bit),
+        cmocka_unit_test(origin_is_kept),
+        cmocka_unit_test(calibrated_and_from_a_file),
+        cmocka_unit_test(another_model_is_refused),
+        cmocka_unit_test(damage_is_refused),
+        cmocka_unit_test(pooled_to_the_bit),
+        cmocka_unit_test(columns_to_the_bit),
+        cmocka_unit_test(memory_is_known),
+        cmocka_unit_test(many_at_a_time),
         cmocka_unit_test(damaged_pools_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

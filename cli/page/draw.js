@@ -90,7 +90,7 @@ export function drawAxis(place, scale, first) {
 
 export function drawDensity(place, view) {
   const bars = 90, height = 110;
-  const most = isFinite(view.late) ? view.late : isFinite(view.high50) ? 1.5 * view.high50 : view.low90 * 3;
+  const most = view.late;
   if (!(most > 0) || !isFinite(most)) {
     place.replaceChildren(element("p", { class: "faint" }, "No further event is expected."));
     return;

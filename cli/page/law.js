@@ -44,14 +44,15 @@ export function gapAt(law, level) {
   return x0 + (x1 - x0) * (level - f0) / (f1 - f0);
 }
 
-/* What is left at a moment: quantiles from then on, the probability of the silence, and whether the law has been used up. */
+/* What is left at a moment: quantiles from then on, the probability of the silence, and whether the law has been used up.
+   late: by then most events have come that come at all. */
 export function lookAt(law, now) {
   const since = Math.max(now - law.from, 0);
   const passed = Math.min(levelAt(law, since), 0.999999);
   const ahead = level => gapAt(law, passed + level * (1 - passed)) - since;
   const p = law.p * (1 - passed);
   return {
-    low90: ahead(0.05), low50: ahead(0.25), median: ahead(0.5), high50: ahead(0.75), high90: ahead(0.95), late: ahead(0.97),
+    low90: ahead(0.05), low50: ahead(0.25), median: ahead(0.5), high50: ahead(0.75), high90: ahead(0.95), late: ahead(0.97 * (law.top - passed) / (1 - passed)),
     p, overdue: p <= 0.1, passed,
     level: gap => (levelAt(law, since + gap) - passed) / (1 - passed),
   };

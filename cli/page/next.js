@@ -115,7 +115,7 @@ export function showList() {
   for (const row of found) showRow(row, scale, time);
   arrange(found);
   drawAxis(byId("axis").firstElementChild, scale, "now");
-  byId("axis").hidden = byId("legend").hidden = !found.length;
+  byId("axis").hidden = byId("legend").hidden = !found.some(row => isFinite(row.view.low90));
   byId("next-note").textContent = noteOf(found.length);
   const late = all.filter(row => row.view.overdue).length + lateElsewhere;
   byId("tile-overdue").textContent = late.toLocaleString("en");

@@ -35,6 +35,6 @@ size_t smurf_forecast_size(const smurf_forecast *f)
     size_t size = sizeof *f + model->class->coefficients(model) * sizeof *f->c;
     size += f->room * (sizeof *f->time + sizeof *f->type + f->columns * sizeof *f->further);
     size += smurf_pool_state_pack(&f->past, NULL) + smurf_past_columns_pack(&f->past_columns, NULL);
-    if (f->state) size += model->class->history->pack(f->state, NULL);
+    if (f->state) size += model->class->history->size(f->state);
     return size;
 }

@@ -45,10 +45,12 @@ static double between(double low, double high)
     return low > 0 && high > 4 * low ? sqrt(low) * sqrt(high) : low + (high - low) / 2;
 }
 
-/* F(low) < level <= F(high). */
-static double invert(const struct pooled *p, double level, double low, double high)
+/* F(low) < level <= F(high). x: where to begin. A step of Newton that is shorter than `close` leaves an error of about
+   its square. */
+static double invert(const struct pooled *p, double level, double low, double high, double x)
 {
-    double x = between(low, high);
+    const double close = 1e-8;
+    if (!(x > low && x < high)) x = between(low, high);
     for (int step = 0; step < STEPS_OF_NEWTON; step++) {
         double miss = at(p, x) - level;
         if (miss >= 0)
@@ -59,9 +61,11 @@ static double invert(const struct pooled *p, double level, double low, double hi
         double slope;
         density(p, &x, &slope, 1);
         double next = x - miss / slope;
-        if (!(next > low && next < high)) next = between(low, high);
-        if (!(next > low && next < high) || fabs(next - x) <= 1e-15 * fabs(x)) break;
+        bool inside = next > low && next < high, last = inside && fabs(next - x) <= close * fabs(x);
+        if (!inside) next = between(low, high);
+        if (!(next > low && next < high)) break;
         x = next;
+        if (last) break;
     }
     return x;
 }
@@ -76,7 +80,7 @@ static double one_quantile(const struct pooled *p, double level, double a, doubl
         for (high = low > 0 ? 2 * low : 1; at(p, high) < level && isfinite(high); high *= 2) low = high;
         if (isinf(high)) return high;
     }
-    return invert(p, level, low, high);
+    return invert(p, level, low, high, mix(p, a, b));
 }
 
 static void quantile(const void *self, const double *in, double *out, size_t n)

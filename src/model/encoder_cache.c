@@ -68,6 +68,16 @@ static smurf_status make_work(struct encoder_cache *cache, size_t rows, smurf_er
     return SMURF_OK;
 }
 
+void smurf_encoder_cache_trim(struct encoder_cache *cache)
+{
+    float *work = cache->rows > 1 ? allocate(lay_out(&cache->model->shape, 1, NULL).taken) : NULL;
+    if (!work) return;
+    free(cache->work);
+    cache->work = work;
+    cache->rows = 1;
+    cache->row = 0;
+}
+
 /* Size of a block of slots, in floats. */
 static size_t block_size(const struct encoder_shape *s)
 {
@@ -107,6 +117,13 @@ static smurf_status make_slots(struct encoder_cache *cache, size_t n, smurf_erro
     cache->score = score;
     cache->slots = slots;
     return SMURF_OK;
+}
+
+size_t smurf_encoder_cache_size(const struct encoder_cache *cache)
+{
+    const struct encoder_shape *s = &cache->model->shape;
+    size_t store = cache->slots / RECALL_BLOCK * block_size(s) + RECALL_PAD + cache->slots;
+    return sizeof *cache + (store + lay_out(s, cache->rows, NULL).taken) * sizeof(float);
 }
 
 smurf_status smurf_encoder_cache_init(struct encoder_cache *cache, const struct model *model, const float *slab,

@@ -41,6 +41,10 @@ smurf_status smurf_encoder_cache_init(struct encoder_cache *cache, const struct 
                                       size_t history, smurf_error *err);
 /* Accepts a cache that is all zero. */
 void smurf_encoder_cache_release(struct encoder_cache *cache);
+/* Gives back the memory that a fill took beside that of its events. What it returned is no longer valid. */
+void smurf_encoder_cache_trim(struct encoder_cache *cache);
+/* The memory it takes, in bytes. */
+size_t smurf_encoder_cache_size(const struct encoder_cache *cache);
 
 /* Forgets all events; keeps the memory. */
 void smurf_encoder_cache_clear(struct encoder_cache *cache);

@@ -38,6 +38,8 @@ struct history_class {
     /* Sets the moment, UTC in seconds since 1970, that the times of the next fill or unpack, and of what follows, count
        from. NULL: the class has no clock. */
     void (*begin)(void *history, double base);
+    /* The memory it takes, in bytes. */
+    size_t (*size)(const void *history);
 };
 
 /* Keeps the events, up to the bound, and re-encodes them after each append. */

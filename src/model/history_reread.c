@@ -166,4 +166,14 @@ static smurf_status unpack(void *history, const void *bytes, size_t n, size_t ev
     return SMURF_OK;
 }
 
-const struct history_class smurf_history_reread = {open, close, clear, append, NULL, fill, copy, pack, unpack, NULL};
+static size_t size(const void *history)
+{
+    const struct reread *h = history;
+    const struct model_class *class = h->model->class;
+    size_t encoded = h->room ? class->encode_memory(h->model, h->room, 1) * sizeof *h->memory : 0;
+    size_t event = sizeof *h->type + sizeof *h->time + sizeof *h->gap;
+    return sizeof *h + encoded + h->room * (event + class->coefficients(h->model) * sizeof *h->coefficients);
+}
+
+const struct history_class smurf_history_reread = {open, close, clear,  append, NULL, fill,
+                                                   copy, pack,  unpack, NULL,   size};

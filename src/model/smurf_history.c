@@ -59,6 +59,7 @@ static smurf_status fill(void *history, const uint32_t *type, const double *time
     const float *h;
     smurf_status status = smurf_encoder_cache_fill(history, type, time, gap, n, &h, err);
     if (!status) coefficients(history, h, c);
+    smurf_encoder_cache_trim(history);
     return status;
 }
 
@@ -83,5 +84,10 @@ static void begin(void *history, double base)
     smurf_encoder_cache_begin(history, base);
 }
 
-const struct history_class smurf_history_cached = {open, close, clear, append, further,
-                                                   fill, copy,  pack,  unpack, begin};
+static size_t size(const void *history)
+{
+    return smurf_encoder_cache_size(history);
+}
+
+const struct history_class smurf_history_cached = {open, close, clear,  append, further, fill,
+                                                   copy, pack,  unpack, begin,  size};

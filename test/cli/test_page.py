@@ -219,6 +219,13 @@ class Page(ModelCase):
                     self.assertLess(abs(mine - theirs), 0.1 * theirs + 60, (hours, found, said))
                 else:
                     self.assertIsNone(theirs, (hours, found, said))
+        # The chart ends where most has come that comes at all, which the median is before.
+        law.update(curve=[100 * k if k < 26 else None for k in range(1, 40)], never=0.34)
+        found = self.browser.execute_async_script("""const [law, done] = arguments;
+          import("/page/law.js").then(laws => { const made = laws.makeLaw(law); done(laws.lookAt(made, made.from)); });""", law)
+        self.assertAlmostEqual(found["median"], 2000)
+        self.assertTrue(2500 <= found["late"] < 10000, found)
+        self.assertIsNone(found["high90"])
         self.quiet()
 
     def test_live(self):

@@ -266,16 +266,37 @@ class Serve(ServeCase):
         """The four commands of doc/service.md, with a small model, and a service on a free port."""
         with open(os.path.join(common.ROOT, "doc", "service.md")) as file:
             train, serve, post, get = [shlex.split(line) for line in file if re.match("    (smurf|curl) ", line)][:4]
-        self.assertEqual((train[0], serve[-1], post[2], len(get)), ("smurf", "&", "-d", 2))
+        self.assertEqual((train[0], serve[-1], post[2], len(get)), ("smurf", "&", "--data-binary", 2))
         os.symlink(os.path.join(common.ROOT, "examples"), self.path("examples"))
         self.smurf(*train[1:], "--epochs", "1", "-q", *models.SMALL)
         server = Server(self.folder, *serve[2:-1])
         self.addCleanup(server.process.stdout.close)
-        status, stored = server.post(post[3], post[1].removeprefix("localhost:8420"))
-        self.assertEqual((status, stored), (200, {"accepted": 1, "duplicates": 0}))
+        with open(self.path(post[3].removeprefix("@"))) as file:
+            status, stored = server.post(file.read(), post[1].removeprefix("localhost:8420"))
+        self.assertEqual((status, stored), (200, {"accepted": 1561, "duplicates": 0}))
         status, forecast = server.get(get[1].removeprefix("localhost:8420"))
-        self.assertEqual((status, forecast["sequence"], [w["horizon"] for w in forecast["within"]]), (200, "T900", [3600, 86400]))
+        self.assertEqual((status, forecast["sequence"], [w["horizon"] for w in forecast["within"]]), (200, "T018", [3600, 86400]))
         self.assertEqual(server.stop(), 0)
+
+    def test_tables(self):
+        """A table is stored as its events would be, one by one in the order of time, and forecasts are those of predict."""
+        for model, table in ("dates", models.calendar(6, 9, 2)), ("numbers", models.table(6)):
+            header, *rows = table.splitlines()
+            random.Random(1).shuffle(rows)
+            server = self.server("--store", model + ".db", model=model + ".safetensors")
+            self.assertEqual(server.post("\n".join([header, *rows]) + "\n"), (200, {"accepted": len(rows), "duplicates": 0}))
+            said = self.smurf("predict", self.at(model + ".safetensors"), "-", "--format", "jsonl", "--threads", "1", input=table).lines
+            for line in said:
+                self.assertEqual(self.forecast(server, json.loads(line)["sequence"]).decode(), line + "\n")
+            with contextlib.closing(sqlite3.connect(self.path(model + ".db"))) as db:
+                times = [whole + fraction for whole, fraction in db.execute("select whole, fraction from event order by number")]
+            self.assertEqual(times, sorted(times))
+            self.assertEqual(len(said), 6)
+            self.error(server.post(header + "\n" + rows[0].rsplit(",", 1)[0] + ",odd\n"), 400, "type", "does not know the type .odd.")
+            self.error(server.post(header + "\n"), 400, None, "send JSON")
+            self.error(server.post(header + "\n" + "x" * 600 + rows[0][rows[0].index(","):] + "\n"), 400, "sequence", "too long")
+            self.error(server.post(table), 409, "time", "before the last event")
+        self.assertEqual(server.get("/v1/sequences")[1]["total"], 6)
 
     # ---- refusals ----
 
@@ -533,6 +554,22 @@ class Serve(ServeCase):
         self.assertEqual(json.loads(self.forecast(again, "a"))["events"], 1)
         again.process.send_signal(signal.SIGINT)
         self.assertEqual(again.end(), 0)
+
+    def test_drain_of_many(self):
+        """Requests keep coming on 64 connections while the service ends; a server that is being stopped asks for an answer again."""
+        for k in range(16):
+            server = self.server()
+            server.post(models.calendar(5, 9, 2))
+            with contextlib.ExitStack() as stack:
+                clients = [stack.enter_context(socket.create_connection(("127.0.0.1", server.port))) for _ in range(64)]
+                for part in range(6):
+                    if part == 3:
+                        time.sleep(0.003 * (k % 4))
+                        server.process.send_signal(signal.SIGTERM)
+                    for n, client in enumerate(clients):
+                        with contextlib.suppress(OSError):  # it is closed
+                            client.sendall(b"GET /v1/forecast/u%d?curve=100&now=2024-01-31T23:%02d:%02dZ HTTP/1.1\r\nHost: localhost\r\n\r\n" % (n % 5, part, n % 60))
+                self.assertEqual(server.end(), 0, server.err)
 
 
 class Absent(common.Case):

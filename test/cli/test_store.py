@@ -8,6 +8,7 @@ import random
 import resource
 import shutil
 import sqlite3
+import threading
 import time
 import unittest
 
@@ -223,11 +224,38 @@ class StoreCase(ModelCase):
             post(begin, begin + 100)
             self.same(server, alone[used or "context"], "a", "", "?next=2")
             self.assertLess(int(self.sql("select count(*) from event")[0][0]), 90)
+        self.reload_under_load(server, reload)
         self.assertEqual(server.stop(), 0)
         shutil.copy(self.at("context.safetensors"), model)
         server = self.serve(model=model)
         self.error(reload("wide"), 409, None, "needs events of 'a' that are pruned")
         self.same(server, alone["context"], "a", "")
+
+    def reload_under_load(self, server, reload):
+        """No request fails for events that the model it began with needs, and the next one does not."""
+        over, asked = threading.Event(), []
+
+        def client(k):
+            events = iter(self.events("u%d" % k, 100000, gap=1))
+            with contextlib.closing(server.connect()) as connection:
+                while not over.is_set():
+                    body = json.dumps([next(events) for _ in range(7)])
+                    for request in ("POST", "/v1/events", body), ("GET", "/v1/forecast/u%d" % k, None):
+                        status, _, answer = server.raw(*request, connection=connection)
+                        if status != 200:
+                            return answer
+                        asked.append(k)
+            return None
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            clients = [pool.submit(client, k) for k in range(4)]
+            try:
+                k = 0
+                while k < 20 or (len(asked) < 400 and not any(c.done() for c in clients)):
+                    self.assertEqual(reload(("context", "pooled")[k % 2]), (200, {"reloaded": True}))
+                    k += 1
+            finally:
+                over.set()
+            self.assertEqual([c.result() for c in clients], [None] * 4)
 
     # ---- alarms ----
 
@@ -328,7 +356,12 @@ class StoreCase(ModelCase):
                 self.assertEqual(server.stop(), 0)
                 ended += 1
         self.assertGreater(ended, 1)
-        self.assertEqual(self.alarms(self.serve(*options, model=model)), self.alarms(whole))
+        server = self.serve(*options, model=model)
+        self.assertEqual(self.alarms(server), self.alarms(whole))
+        self.assertEqual(server.stop(), 0)
+        server, held = self.serve(*options, model=model), whole.get("/v1/held?hours=168")[1]
+        self.assertEqual(server.get("/v1/held?hours=168")[1], held)
+        self.assertGreater(held["gaps"], 100)
 
     def test_alarms_of_another_model(self):
         """They go on with the same model, and are found anew with another, also after the service was killed."""
@@ -352,12 +385,22 @@ class StoreCase(ModelCase):
         self.assertEqual(self.alarms(self.serve(*options, model=model)), self.alarms(whole))
 
     def test_one_service_watches(self):
-        table = test_serve.events_of(test_serve.in_the_future(test_watch.log(3, 3)), "device")
-        first = self.serve("--alarms-per-day", "3", model="watched.safetensors")
-        self.post(first, table, 500)
-        self.alarms(first)
-        second = self.serve("--alarms-per-day", "3", model="watched.safetensors")
-        self.alarms(second)
+        """The one that was started last has all alarms, and the other one raises no more. Whoever takes the events."""
+        table = test_serve.events_of(test_serve.in_the_future(test_watch.log(20, 3)), "device")
+        options, half = ["--alarms-per-day", "3"], len(table) // 2
+        whole = self.server(*options, model="watched.safetensors")
+        first = self.serve(*options, model="watched.safetensors")
+        self.post(first, table[:half], 500)
+        before = self.alarms(first)
+        second = self.serve(*options, model="watched.safetensors")
+        self.assertEqual(self.alarms(second), before)
+        self.post(first, table[half:half + 500], 500)
+        self.post(second, table[half + 500:], 500)
+        self.post(whole, table, 500)
+        found = self.alarms(second)
+        self.assertEqual(found, self.alarms(whole))
+        self.assertGreater(len(found), len(before))
+        self.assertEqual(first.get("/v1/alarms")[1]["alarms"], before)
         self.assertEqual(first.stop(), 0)
         self.assertIn("another service raises the alarms", first.err)
         self.assertEqual(second.stop(), 0)
