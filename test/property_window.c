@@ -1,6 +1,7 @@
 /*
  * property_window.c - the law of an event does not depend on how its sequence was cut: in one piece, in windows that
- * carry their state (smurf_sequence.before), event by event, in a saved forecast, in training. For every model class.
+ * carry their state (smurf_sequence.before), event by event, in a saved forecast, in training. For every model class,
+ * and for one that sees further columns and the clock on the wall, in a week in which clocks change.
  */
 #include "pool_case.h"
 
@@ -78,6 +79,14 @@ static void answers_of(const smurf_model *model, const smurf_sequence *s, double
     smurf_forecast_free(f);
 }
 
+/* Appends event r of the sequence, with its further columns. */
+static void append(smurf_forecast *f, const smurf_sequence *s, size_t r)
+{
+    smurf_error err;
+    const float *further = s->further ? s->further + r * s->columns : NULL;
+    if (smurf_forecast_append_with(f, s->time[r], s->type[r], further, &err)) fail_msg("%s", err.message);
+}
+
 static void check_appended(const smurf_model *model, const smurf_sequence *s, double (*want)[ANSWERS])
 {
     smurf_error err;
@@ -86,7 +95,7 @@ static void check_appended(const smurf_model *model, const smurf_sequence *s, do
     if (smurf_forecast_new(&f, model, 0, &err)) fail_msg("%s", err.message);
     smurf_forecast_clear(f, s->origin);
     for (size_t r = 0; r < s->length; r++) {
-        if (smurf_forecast_append(f, s->time[r], s->type[r], &err)) fail_msg("%s", err.message);
+        append(f, s, r);
         ask(f, got);
         assert_near(got, want[r], "appended", r);
         if (r % 7) continue;
@@ -131,6 +140,7 @@ static void check_cut(const smurf_model *model, const smurf_sequence *s, size_t 
     double got[ANSWERS];
     cut.time += start;
     cut.type += start;
+    if (cut.further) cut.further += start * cut.columns;
     cut.length -= start;
     cut.before = start;
     if (smurf_forecast_new(&f, model, 0, &err)) fail_msg("%s", err.message);
@@ -139,7 +149,7 @@ static void check_cut(const smurf_model *model, const smurf_sequence *s, size_t 
         ask(f, got);
         assert_near(got, want[r], "cut", r);
         if (r + 1 == s->length) break; /* and on from there, event by event */
-        if (smurf_forecast_append(f, s->time[r + 1], s->type[r + 1], &err)) fail_msg("%s", err.message);
+        append(f, s, r + 1);
         ask(f, got);
         assert_near(got, want[r + 1], "cut and appended", r + 1);
     }
@@ -188,6 +198,42 @@ static void same_law_however_cut(void **state)
             if (shapes[i].context) check_windows(model, shapes[i].context, shapes[i].window, data, want);
             smurf_model_free(model);
         }
+    smurf_data_free(data);
+}
+
+/* Three days around the change to summer time in Berlin, with a number and a word beside each event, or neither. */
+static smurf_data *local_log(void)
+{
+    char text[EVENTS * 60] = "time,type,amount,region\n";
+    for (int i = 0, at = 0; i < EVENTS; at += 600 + i * 7919 % 3500, i++)
+        sprintf(text + strlen(text), "2024-03-%02dT%02d:%02d:%02dZ,%c,%.0d,%s\n", 29 + at / 86400, at / 3600 % 24,
+                at / 60 % 60, at % 60, "xy"[i * i % 7 % 2], i * 31 % 17, i % 5 ? i % 3 ? "north" : "south" : "");
+    smurf_read_config config;
+    smurf_data *data;
+    smurf_error err;
+    smurf_read_config_init(&config);
+    config.features = "amount=number,region";
+    config.timezone = "Europe/Berlin";
+    config.type_column = "type";
+    if (smurf_data_read_memory(&data, text, strlen(text), "log", &config, &err)) fail_msg("%s", err.message);
+    return data;
+}
+
+static void same_law_with_columns_and_clock(void **state)
+{
+    (void)state;
+    smurf_data *data = local_log();
+    const smurf_sequence *s = smurf_data_sequence(data, 0);
+    for (size_t i = 0; i < SHAPES; i++) {
+        if (strstr(shapes[i].settings, "ending")) continue;
+        smurf_model *model = model_of("smurf counts=on wall-clock=on", shapes[i].settings, data);
+        double want[EVENTS][ANSWERS];
+        answers_of(model, s, want);
+        check_appended(model, s, want);
+        check_cuts(model, shapes[i].context, shapes[i].window, s, want);
+        if (shapes[i].context) check_windows(model, shapes[i].context, shapes[i].window, data, want);
+        smurf_model_free(model);
+    }
     smurf_data_free(data);
 }
 
@@ -335,6 +381,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_law_however_cut),
+        cmocka_unit_test(same_law_with_columns_and_clock),
         cmocka_unit_test(pooled_laws_however_cut),
         cmocka_unit_test(training_sees_the_same_events),
         cmocka_unit_test(bounded_history),

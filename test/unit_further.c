@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
+#include <jansson.h>
 
 #include "data/data.h"
 #include "forecast/forecast.h"
@@ -158,12 +160,18 @@ static void what_is_refused(void **state)
     } wrong[] = {{"colour", "there is no column 'colour', which --features names"},
                  {"amount,amount", "named twice"},
                  {"region,amount=word,region=number", "named twice"}};
+    static const char twice[] = "time,type,v,w,v\n1,x,1,5,1\n2,y,2,5,3\n3,x,1,7,2\n4,y,2,7,3\n";
     smurf_data *data;
     smurf_error err;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_int_not_equal(try_read(&data, orders, wrong[i].features, NULL, &err), SMURF_OK);
         if (!strstr(err.message, wrong[i].says)) fail_msg("%s: %s", wrong[i].features, err.message);
     }
+    assert_int_equal(try_read(&data, twice, "v", NULL, &err), SMURF_ERROR_INPUT);
+    assert_non_null(strstr(err.message, "two columns are called 'v' (rename one)"));
+    data = read_text(twice, "auto");
+    assert_string_equal(smurf_data_reading(data)->features, "w=number");
+    smurf_data_free(data);
     assert_int_equal(try_read(&data, "time,type,amount\n", "auto", NULL, &err), SMURF_ERROR_INPUT); /* no event */
     assert_int_equal(try_read(&data, "time,type,amount\n", "amount", NULL, &err), SMURF_ERROR_INPUT);
     smurf_stream *stream;
@@ -501,6 +509,92 @@ static void views(void **state)
     smurf_data_free(data);
 }
 
+/* What train does not tell apart, a model cannot judge: rounding must not make a difference of it. */
+static void constant_columns(void **state)
+{
+    (void)state;
+    char text[20000] = "time,type,c,zero\n";
+    for (int i = 0; i < 1000; i++) sprintf(text + strlen(text), "%d,x,0.1,0\n", i);
+    smurf_data *data = read_text(text, "c=number,zero=number");
+    struct further_view *view;
+    float seen[2];
+    assert_int_equal(smurf_further_view_fit(&view, data, NULL), SMURF_OK);
+    smurf_further_view_see(view, data->further_value, seen);
+    assert_true(seen[0] == 0 && seen[1] == 0);
+    assert_true(view->number[0].sd == 1 && view->number[1].sd == 1);
+    smurf_further_view_free(view);
+    smurf_data_free(data);
+}
+
+/* Columns in a model file that was made up. */
+static void columns_by_hand(void **state)
+{
+    (void)state;
+    static const char good[] = "{\"number\":\"a\",\"log\":false,\"unit\":1,\"mean\":0,\"sd\":1}",
+                      word[] = "{\"word\":\"b\",\"words\":[\"x\",\"y\"]}";
+    static const char *const bad[] = {
+        "{}",
+        "[]",
+        "[1]",
+        "[{}]",
+        "[{\"word\":\"b\"}]",
+        "[{\"word\":\"b\",\"words\":[1]}]",
+        "[{\"word\":\"b\",\"words\":[\"x\",\"x\"]}]",
+        "[{\"number\":\"a\",\"word\":\"b\",\"words\":[],\"log\":false,\"unit\":1,\"mean\":0,\"sd\":1}]",
+        "[{\"number\":\"a\",\"unit\":1,\"mean\":0,\"sd\":1}]",
+        "[{\"number\":\"a\",\"log\":1,\"unit\":1,\"mean\":0,\"sd\":1}]",
+        "[{\"number\":\"a\",\"log\":true,\"unit\":0,\"mean\":0,\"sd\":1}]",
+        "[{\"number\":\"a\",\"log\":true,\"unit\":1,\"sd\":1}]",
+        "[{\"number\":\"a\",\"log\":true,\"unit\":1,\"mean\":\"0\",\"sd\":1}]",
+        "[{\"number\":\"a\",\"log\":true,\"unit\":1,\"mean\":0,\"sd\":-1}]"};
+    struct further_view *view;
+    bool right;
+    char text[1000];
+    for (size_t i = 0; i < sizeof bad / sizeof *bad + 4; i++) {
+        snprintf(text, sizeof text, "[%s,%s]", good, i % 2 ? word : good); /* the same name twice */
+        bool fine = i == sizeof bad / sizeof *bad + 1;
+        if (i == sizeof bad / sizeof *bad + 2) snprintf(text, sizeof text, "[%s,%s]", word, word);
+        if (i == sizeof bad / sizeof *bad + 3) snprintf(text, sizeof text, "[%s,0]", word);
+        json_t *json = json_loads(i < sizeof bad / sizeof *bad ? bad[i] : text, JSON_DECODE_ANY, NULL);
+        assert_non_null(json);
+        assert_int_equal(smurf_further_view_from_json(&view, json, &right, NULL), SMURF_OK);
+        if (right != fine) fail_msg("%zu: %s is %s", i, text, right ? "right" : "wrong");
+        smurf_further_view_free(view);
+        json_decref(json);
+    }
+}
+
+/* A run goes on with the columns that it was started with. */
+static void resumed_with_other_columns(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/smurf-further-XXXXXX";
+    smurf_data *data = simulate(10, 20, 9), *dev = simulate(4, 20, 10);
+    smurf_settings *settings;
+    smurf_trainer *t, *again;
+    smurf_error err;
+    close(mkstemp(path));
+    if (smurf_settings_new(&settings, "default", data, &err) || smurf_further_adopt(dev, &data->further, &err) ||
+        smurf_trainer_new(&t, settings, data, dev, &err) || smurf_trainer_save(t, path, &err) ||
+        smurf_trainer_resume(&again, path, data, dev, 1, &err))
+        fail_msg("%s", err.message);
+    smurf_trainer_free(again);
+    for (int i = 0; i < 2; i++) {
+        float *value = &(i ? dev : data)->further_value[6], kept = *value;
+        *value += 0.5f;
+        assert_int_equal(smurf_trainer_resume(&again, path, data, dev, 1, &err), SMURF_ERROR_INPUT);
+        if (!strstr(err.message, i ? "started with other dev data" : "started with other training data"))
+            fail_msg("%s", err.message);
+        *value = kept;
+    }
+    smurf_data *fewer = read_text("time,type,x\n1,0,1\n2,0,1\n", "x");
+    assert_int_equal(smurf_trainer_resume(&again, path, fewer, dev, 1, &err), SMURF_ERROR_INPUT);
+    smurf_trainer_free(t);
+    smurf_settings_free(settings);
+    smurf_data_free(data), smurf_data_free(dev), smurf_data_free(fewer);
+    unlink(path);
+}
+
 /* ---- Futures --------------------------------------------------------------------------------- */
 
 static void past_rows(void **state)
@@ -574,6 +668,9 @@ int main(void)
         cmocka_unit_test(other_models_refuse),
         cmocka_unit_test(columns_that_nobody_sees),
         cmocka_unit_test(views),
+        cmocka_unit_test(constant_columns),
+        cmocka_unit_test(columns_by_hand),
+        cmocka_unit_test(resumed_with_other_columns),
         cmocka_unit_test(past_rows),
         cmocka_unit_test(futures_have_columns),
     };

@@ -21,7 +21,8 @@ static struct world *new_world(void)
 {
     struct world *w = calloc(1, sizeof *w);
     assert_non_null(w);
-    w->s = (struct pool_scores){.n = GAPS, .unit = w->unit, .fold = w->fold, .crps = w->crps, .share = w->share};
+    w->s = (struct pool_scores){
+        .n = GAPS, .stride = 1, .unit = w->unit, .fold = w->fold, .crps = w->crps, .share = w->share};
     for (size_t i = 0; i < GAPS; i++) w->unit[i] = (uint32_t)(i / 12), w->fold[i] = (int)(w->unit[i] % POOL_FOLDS);
     for (int k = 0; k < 2; k++) {
         w->s.naive[k + 1] = w->naive[k];
@@ -175,6 +176,8 @@ static void rates_are_found(void **state)
         }
         struct pool_choice types = {0};
         rate[drift] = smurf_pool_choose_follow(&w->s, &types);
+        w->s.stride = 4; /* the same gaps, four events apart */
+        assert_true(smurf_pool_choose_follow(&w->s, &types) == rate[drift] / 4);
         free(w);
     }
     assert_true(rate[0] == 0.001 && rate[1] <= 0.01 && rate[2] > rate[1]);

@@ -65,11 +65,23 @@ static bool can_be_listed(const struct field *name)
     return name->n && !memchr(name->text, ',', name->n) && !memchr(name->text, '=', name->n);
 }
 
-/* Whether "auto" takes a free column, and as what. */
-static enum kind usable(const struct candidate *c)
+/* Another column of the same name; later files could not tell them apart. `columns`: there is none. */
+static size_t namesake(const struct choosing *t, size_t column)
 {
+    const struct field *name = &t->name[column];
+    size_t i = 0;
+    while (i < t->columns && (i == column || t->name[i].n != name->n || memcmp(t->name[i].text, name->text, name->n)))
+        i++;
+    return i;
+}
+
+/* Whether "auto" takes a free column, and as what. */
+static enum kind usable(const struct choosing *t, const struct candidate *candidate, size_t column)
+{
+    const struct candidate *c = &candidate[column];
     const struct sniff_column *seen = c->seen;
     size_t distinct = smurf_sniff_distinct(seen);
+    if (namesake(t, column) < t->columns) return KIND_OPEN;
     if (AUTO_FILLED * seen->cells < c->rows || distinct < 2 || !can_be_listed(c->name) || is_time(c)) return KIND_OPEN;
     if (are_numbers(seen, 0.8) && !are_codes(c)) return KIND_NUMBER;
     if (c->header && smurf_column_strength(COLUMN_SEQUENCE, c->name->text, c->name->n) >= COLUMN_LIKELY)
@@ -123,6 +135,9 @@ static smurf_status take_one(struct choice *choice, const struct choosing *t, co
         return smurf_fail(err, SMURF_ERROR_INPUT, "there is no column '%.*s'%s", n < 60 ? (int)n : 60, name,
                           t->config->features ? ", which --features names"
                                               : ": the train data has it as a further one (--features)");
+    if (namesake(t, i) < t->columns)
+        return smurf_fail(err, SMURF_ERROR_INPUT, "two columns are called '%.*s' (rename one)",
+                          FIELD_SHOWN(t->name[i]));
     if (is_taken(choice, i))
         return smurf_fail(err, SMURF_ERROR_ARGUMENT,
                           "the column '%.*s' cannot be a further one: it is the time, the sequence, the type or named "
@@ -138,11 +153,12 @@ static smurf_status take_one(struct choice *choice, const struct choosing *t, co
 }
 
 /* Notes the columns that are free and usable. */
-static void note_others(struct choice *choice, const struct candidate *candidate, size_t candidates)
+static void note_others(struct choice *choice, const struct choosing *t, const struct candidate *candidate,
+                        size_t candidates)
 {
     size_t used = 0;
     for (size_t i = 0; i < candidates && used < sizeof choice->others; i++) {
-        if (is_taken(choice, i) || usable(&candidate[i]) == KIND_OPEN) continue;
+        if (is_taken(choice, i) || usable(t, candidate, i) == KIND_OPEN) continue;
         used += (size_t)snprintf(choice->others + used, sizeof choice->others - used, "%s%.*s", used ? ", " : "",
                                  FIELD_SHOWN(*candidate[i].name));
     }
@@ -160,7 +176,7 @@ smurf_status smurf_choose_further(struct choice *choice, const struct choosing *
             return smurf_fail(err, SMURF_ERROR_ARGUMENT,
                               "--features auto needs a file, not a stream: name the columns");
         for (size_t i = 0; i < candidates && choice->further < AUTO_MOST && !status; i++) {
-            enum kind kind = is_taken(choice, i) ? KIND_OPEN : usable(&candidate[i]);
+            enum kind kind = is_taken(choice, i) ? KIND_OPEN : usable(t, candidate, i);
             if (kind != KIND_OPEN) status = add(choice, i, kind, err);
         }
     } else {
@@ -170,7 +186,7 @@ smurf_status smurf_choose_further(struct choice *choice, const struct choosing *
             p += n;
         }
     }
-    if (!status) note_others(choice, candidate, candidates);
+    if (!status) note_others(choice, t, candidate, candidates);
     return status;
 }
 

@@ -1,6 +1,7 @@
 /* further.c - see further.h. */
 #include "data/further.h"
 
+#include "base/hash.h"
 #include "data/data.h"
 
 #include <math.h>
@@ -71,6 +72,20 @@ bool smurf_further_same(const struct further *a, const struct further *b)
         if (strcmp(x->name, y->name) != 0 || x->is_word != y->is_word || !same_words(&x->word, &y->word)) return false;
     }
     return true;
+}
+
+uint64_t smurf_further_hash(const smurf_data *data)
+{
+    const struct further *f = &data->further;
+    uint64_t h = f->columns ? HASH_START : 0;
+    for (size_t i = 0; i < f->columns; i++) {
+        const struct further_column *c = &f->column[i];
+        h = smurf_hash(smurf_hash_bytes(h, c->name, strlen(c->name)), c->is_word);
+        for (uint32_t k = 0; k < c->word.count; k++) h = smurf_hash_bytes(h, c->word.name[k], c->word.length[k]);
+    }
+    return f->columns
+               ? smurf_hash_bytes(h, data->further_value, data->events * f->columns * sizeof *data->further_value)
+               : 0;
 }
 
 /* ---- Translation ----------------------------------------------------------------------------- */

@@ -32,6 +32,8 @@ smurf_status smurf_further_copy(struct further *to, const struct further *from, 
 void smurf_further_release(struct further *further);
 /* The number of the column, or `columns`. */
 size_t smurf_further_find(const struct further *further, const char *name);
+/* Of the columns of a data set, their words and values; 0 if it has none. */
+uint64_t smurf_further_hash(const smurf_data *data);
 /* The same columns in the same order, with the same words? */
 bool smurf_further_same(const struct further *a, const struct further *b);
 

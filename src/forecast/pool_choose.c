@@ -169,7 +169,7 @@ double smurf_pool_choose_follow(const struct pool_scores *s, const struct pool_c
         least_loss = loss;
         best = rate[i];
     }
-    return best;
+    return best / (double)s->stride; /* shares move between laws at a rate per event, not per gap that is scored */
 }
 
 struct pool_choice smurf_pool_choose_law(const struct pool_scores *scores)

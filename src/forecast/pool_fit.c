@@ -22,7 +22,6 @@ struct work {
     const struct pool *pool;
     const smurf_data *data;
     size_t *offset; /* (sequences + 1): first gap of each */
-    size_t stride;
     struct pool_scores scores;
     int threads;
     struct stop *stop;
@@ -130,11 +129,11 @@ static void score_piece(const struct work *w, struct scorer *t, const struct pre
     for (size_t i = piece->from; i < piece->to; i++) {
         size_t g = w->offset[piece->sequence] + i - q->first;
         double gap = q->time[i] - q->time[i - 1];
-        if (g % w->stride) continue;
+        if (g % w->scores.stride) continue;
         if (smurf_stop_asked(w->stop)) return;
         for (; t->seen < i; t->seen++) smurf_pool_state_push(&t->past, q->time[t->seen], q->type[t->seen]);
-        score_law(w, t, p->class->dist(p->self, t->model, i - 1, 1), g / w->stride, gap);
-        score_types(w, t, p, g / w->stride, i - 1, gap);
+        score_law(w, t, p->class->dist(p->self, t->model, i - 1, 1), g / w->scores.stride, gap);
+        score_types(w, t, p, g / w->scores.stride, i - 1, gap);
     }
 }
 
@@ -191,8 +190,8 @@ static void divide(struct work *w)
     for (size_t q = 0; q < data->sequences; q++) with_gaps += w->offset[q + 1] > w->offset[q];
     for (size_t q = 0; q < data->sequences; q++)
         for (size_t g = w->offset[q]; g < w->offset[q + 1]; g++) {
-            if (g % w->stride) continue;
-            size_t i = g / w->stride;
+            if (g % s->stride) continue;
+            size_t i = g / s->stride;
             bool many = with_gaps >= SEQUENCES_FEW;
             s->unit[i] = (uint32_t)(many ? q : i * blocks / s->n);
             s->fold[i] = (int)(many ? q % POOL_FOLDS : i * POOL_FOLDS / s->n);
@@ -211,9 +210,9 @@ static smurf_status begin(struct work *w, smurf_error *err)
         n += one->length > one->first ? one->length - one->first : 0;
     }
     w->offset[sequences] = n;
-    w->stride = (n + GAPS_MOST - 1) / GAPS_MOST;
-    if (w->stride == 0) w->stride = 1;
-    s->n = (n + w->stride - 1) / w->stride;
+    s->stride = (n + GAPS_MOST - 1) / GAPS_MOST;
+    if (s->stride == 0) s->stride = 1;
+    s->n = (n + s->stride - 1) / s->stride;
     ok = (s->unit = malloc((s->n + 1) * sizeof *s->unit)) && (s->fold = malloc((s->n + 1) * sizeof *s->fold));
     s->crps = room(s->n, &ok);
     s->share = room(s->n, &ok);

@@ -13,6 +13,7 @@ enum { POOL_FOLDS = 10 };
 /* What a pool of the model's law with naive ones is worth on each gap; exposed for tests. */
 struct pool_scores {
     size_t n;                 /* gaps, in the order of the data */
+    size_t stride;            /* every stride-th gap of the data is one of them */
     uint32_t *unit;           /* (n) the sequence, or block of time, of each gap: increasing */
     int *fold;                /* (n) for cross-fitting, below POOL_FOLDS */
     double *crps;             /* (n) of the model */
@@ -34,8 +35,8 @@ struct pool_choice {
    and the best types, where their gain does. */
 struct pool_choice smurf_pool_choose_law(const struct pool_scores *scores);
 struct pool_choice smurf_pool_choose_types(const struct pool_scores *scores);
-/* The rate at which the weights of that pool of types, and of naive laws, follow what came, with the lowest loss. Gaps
-   are those of one sequence. */
+/* The rate per event at which the weights of that pool of types, and of naive laws, follow what came, with the lowest
+   loss. Gaps are those of one sequence. */
 double smurf_pool_choose_follow(const struct pool_scores *scores, const struct pool_choice *types);
 
 /* All naive laws of train, in a zeroed pool; its law and types are those that ask for most. Free it even after a

@@ -52,11 +52,12 @@ static double on_axis(const struct further_number *n, double x)
     return n->log ? asinh(x / n->unit) : x;
 }
 
-/* Mean and standard deviation on the axis; returns the skewness. */
+/* Mean and standard deviation on the axis; returns the skewness. Of equal values the mean is exactly theirs, and their
+   standard deviation is taken as 1: training then sees 0 only, learns nothing of the column, and ignores it. */
 static double measure(struct further_number *n, const double *x, size_t count)
 {
-    double mean = 0, square = 0, cube = 0;
-    for (size_t i = 0; i < count; i++) mean += on_axis(n, x[i]) / (double)count;
+    double first = on_axis(n, x[0]), mean = first, square = 0, cube = 0;
+    for (size_t i = 0; i < count; i++) mean += (on_axis(n, x[i]) - first) / (double)count;
     for (size_t i = 0; i < count; i++) {
         double e = on_axis(n, x[i]) - mean;
         square += e * e / (double)count;
@@ -210,10 +211,11 @@ json_t *smurf_further_view_to_json(const struct further_view *v)
 
 static bool number_from_json(struct further_number *n, const json_t *json)
 {
-    *n = (struct further_number){
-        json_is_true(json_object_get(json, "log")), json_number_value(json_object_get(json, "unit")),
-        json_number_value(json_object_get(json, "mean")), json_number_value(json_object_get(json, "sd"))};
-    return n->unit > 0 && isfinite(n->unit) && isfinite(n->mean) && n->sd > 0 && isfinite(n->sd);
+    const json_t *log = json_object_get(json, "log"), *mean = json_object_get(json, "mean");
+    *n = (struct further_number){json_is_true(log), json_number_value(json_object_get(json, "unit")),
+                                 json_number_value(mean), json_number_value(json_object_get(json, "sd"))};
+    return json_is_boolean(log) && json_is_number(mean) && n->unit > 0 && isfinite(n->unit) && isfinite(n->mean) &&
+           n->sd > 0 && isfinite(n->sd);
 }
 
 /* The vocabulary of a column; false: invalid. */
@@ -242,9 +244,9 @@ smurf_status smurf_further_view_from_json(struct further_view **out, const json_
         const json_t *c = json_array_get(json, i);
         const char *number = json_string_value(json_object_get(c, "number"));
         const char *word = json_string_value(json_object_get(c, "word")), *name = number ? number : word;
-        *right = name != NULL;
-        if (name) status = smurf_further_add(&further, name, strlen(name), !number, err);
-        if (!status && name && !number)
+        *right = name != NULL && !(number && word) && smurf_further_find(&further, name) == further.columns;
+        if (*right) status = smurf_further_add(&further, name, strlen(name), !number, err);
+        if (!status && *right && !number)
             *right = words_from_json(&further.column[i].word, json_object_get(c, "words"), &memory);
         if (!memory) status = smurf_fail_memory(err);
     }

@@ -67,12 +67,14 @@ static json_t *state_to_json(const smurf_trainer *t)
 {
     struct progress_state a = t->at;
     struct number number[NUMBERS];
-    char print[24];
+    char print[24], train_columns[24], dev_columns[24];
     snprintf(print, sizeof print, "%016" PRIx64, t->dev_fingerprint);
-    json_t *json =
-        json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:s}", "step", (json_int_t)a.step, "epoch", (json_int_t)a.epoch,
-                  "next", (json_int_t)a.next, "best_epoch", (json_int_t)a.best.epoch, "waited", (json_int_t)a.waited,
-                  "halvings", (json_int_t)a.halvings, "stopped", a.stopped, "dev", print);
+    snprintf(train_columns, sizeof train_columns, "%016" PRIx64, t->columns[0]);
+    snprintf(dev_columns, sizeof dev_columns, "%016" PRIx64, t->columns[1]);
+    json_t *json = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:s, s:s, s:s}", "step", (json_int_t)a.step, "epoch",
+                             (json_int_t)a.epoch, "next", (json_int_t)a.next, "best_epoch", (json_int_t)a.best.epoch,
+                             "waited", (json_int_t)a.waited, "halvings", (json_int_t)a.halvings, "stopped", a.stopped,
+                             "dev", print, "train_columns", train_columns, "dev_columns", dev_columns);
     list_numbers(&a, number);
     for (int i = 0; json && i < NUMBERS; i++)
         if (json_object_set_new(json, number[i].key, bits(*number[i].at)) != 0) {
@@ -158,16 +160,23 @@ static smurf_status fetch(const smurf_model *frame, const struct tensor_file *fi
     return status;
 }
 
+/* A fingerprint in the state; 0 where there is none. */
+static uint64_t print_of(const json_t *state, const char *key)
+{
+    const char *text = json_string_value(json_object_get(state, key));
+    return text ? strtoull(text, NULL, 16) : 0;
+}
+
 /* Checks that the run was started with these data sets. Types are checked as well, because they index the weights. */
 static smurf_status check_data(const smurf_model *frame, const json_t *state, const char *path, const smurf_data *train,
                                const smurf_data *dev, smurf_error *err)
 {
-    const char *print = json_string_value(json_object_get(state, "dev"));
-    uint64_t before = print ? strtoull(print, NULL, 16) : 0;
     const char *other = NULL;
-    if (frame->fingerprint != smurf_data_fingerprint(train) || frame->types != train->types)
+    if (frame->fingerprint != smurf_data_fingerprint(train) || frame->types != train->types ||
+        print_of(state, "train_columns") != smurf_further_hash(train))
         other = "training";
-    else if (before != (dev ? smurf_data_fingerprint(dev) : 0) || (dev && dev->types > train->types))
+    else if (print_of(state, "dev") != (dev ? smurf_data_fingerprint(dev) : 0) || (dev && dev->types > train->types) ||
+             print_of(state, "dev_columns") != (dev ? smurf_further_hash(dev) : 0))
         other = "dev";
     if (!other) return SMURF_OK;
     return smurf_fail_at(

@@ -203,6 +203,7 @@ static smurf_status make_feeds(smurf_trainer *t, const smurf_data *train, const 
     if (!status)
         status = smurf_feed_init(&t->train, seen, "train", &t->frame->view, c->batch, c->ending,
                                  several ? &own_part : NULL, err);
+    t->columns[0] = smurf_further_hash(train);
     t->train.mask = c->mask;
     t->train.other = smurf_model_other(t->frame);
     if (!status && dev) {
@@ -211,6 +212,7 @@ static smurf_status make_feeds(smurf_trainer *t, const smurf_data *train, const 
         if (!status) status = smurf_feed_init(&t->dev, seen, "dev", &t->frame->view, c->batch, c->ending, NULL, err);
         t->has_dev = !status;
         t->dev_fingerprint = smurf_data_fingerprint(dev);
+        t->columns[1] = smurf_further_hash(dev);
     }
     smurf_data_free(own[0]);
     smurf_data_free(own[1]);

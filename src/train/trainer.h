@@ -29,6 +29,7 @@ struct smurf_trainer {
     struct feed train, dev;
     bool has_dev;
     uint64_t dev_fingerprint; /* 0: no dev */
+    uint64_t columns[2];      /* smurf_further_hash of train and dev */
     struct progress_state at;
     struct progress progress;
     struct stop stop;                                            /* of the current step or dev pass */
