@@ -545,7 +545,7 @@ static void read_member(struct reader *r, bool top)
         enum array_role role = array_role(r, json->scratch + m.key, m.key_n);
         if (role != ARRAY_NONE)
             take_array(r, role, m.key);
-        else if (top && is_shelf(r, json->scratch + m.key))
+        else if (top && is_shelf(r, json->scratch + m.key) && (r->events.listed || !r->events.sniffed))
             read_shelf(r, m.key);
         else
             smurf_json_skip(json);
@@ -656,10 +656,10 @@ static void remark_disagreement(struct reader *r)
                                       r->disagree, r->disagree_sequences, r->disagree_line));
 }
 
-/* Arrays of sequences, and lists of them. */
-static bool is_no_event(const void *context, const char *key, size_t n)
+static enum json_array array_kind(const void *context, const char *key, size_t n)
 {
-    return array_role(context, key, n) != ARRAY_NONE || is_shelf(context, key);
+    if (array_role(context, key, n) != ARRAY_NONE) return JSON_ARRAY_SEQUENCE;
+    return is_shelf(context, key) ? JSON_ARRAY_LIST : JSON_ARRAY_FIELD;
 }
 
 static void release(struct reader *r)
@@ -680,7 +680,7 @@ static smurf_status read_json(struct source *source, struct builder *builder, co
     if (!err) r.json.err = err = &own;
     r.json.status = smurf_source_skip_mark(source, err);
     if (!r.json.status)
-        r.json.status = smurf_json_events_sniff(&r.events, source, config, builder, is_no_event, &r, err);
+        r.json.status = smurf_json_events_sniff(&r.events, source, config, builder, array_kind, &r, err);
     for (char c; (c = smurf_json_peek(&r.json)) && !r.json.status;) read_value(&r, c);
     if (!r.json.status && r.events.known)
         r.json.status = smurf_table_finish(&r.events.table, builder, source->name, err);
