@@ -388,7 +388,8 @@ static void read_info(struct reader *r)
 /* A field named by the user must be present in every sequence. */
 static bool check_wanted(struct reader *r, const char *wanted, bool found)
 {
-    return !wanted || found || smurf_json_fail(&r->json, "there is no field '%s' in the object", wanted);
+    return !wanted || found || smurf_json_fail(&r->json, "there is no field '%s' in the object%s", wanted,
+                                              strchr(wanted, '.') ? " (fields of objects within objects are not read)" : "");
 }
 
 static void close_sequence(struct reader *r)
@@ -406,8 +407,8 @@ static void close_sequence(struct reader *r)
         (r->config->sequence_column && !check_wanted(r, r->config->sequence_column, role_member(r, COLUMN_SEQUENCE))))
         return;
     if (!r->has[ARRAY_TIMES]) {
-        smurf_json_fail(&r->json, "no times in the object (fields known are time_since_start, times and timestamps, or "
-                                  "name yours with --time NAME)");
+        smurf_json_fail(&r->json, "no times in the object (name their field with --time NAME, or the list that holds the "
+                                  "events with --key NAME; fields of objects within objects are not read)");
         return;
     }
     if (!r->has[ARRAY_TYPES]) /* one type only */
@@ -611,7 +612,7 @@ static void read_array(struct reader *r, int depth)
             numbered = true;
             read_object(r, false);
         } else {
-            smurf_json_fail(json, "expected an object or an array of events (doc/formats.md shows the shapes)");
+            smurf_json_fail(json, "expected an array of objects such as {\"time\": 1.5, \"type\": \"login\"}");
         }
     }
 }
@@ -628,7 +629,7 @@ static void read_value(struct reader *r, char c)
         read_object(r, true);
     } else {
         char text[2] = {c, 0};
-        smurf_json_fail(&r->json, "expected '{' or '[' but found '%s' (doc/formats.md shows the shapes)", text);
+        smurf_json_fail(&r->json, "expected '{' or '[' but found '%s' (write objects such as {\"time\": 1.5, \"type\": \"login\"})", text);
     }
 }
 

@@ -254,7 +254,8 @@ class Content(Described):
         lines = table(ROWS).splitlines()
         for i in (5, 15, 25, 35):
             lines[i] = "soon %d" % i + lines[i][lines[i].index(","):]
-        self.refused("\n".join(lines), ["x.csv:6: ", "'soon 5'", "'soon 15' on line 16", "4 of 60 rows cannot be read"])
+        self.refused("\n".join(lines), ["x.csv:6: ", "'soon 5'", "'soon 15' on line 16", "4 of 60 rows cannot be read",
+                                         "--time-format"])
 
     def test_rows_with_a_wrong_number_of_fields(self):
         lines = table(ROWS).splitlines()
@@ -314,6 +315,7 @@ class Content(Described):
         s = self.check(table(ROWS, ("end_date", "start_date", "case", "activity"), cells=lambda w, c, a, n: (w, w, c, a)),
                        "start_date", "case", "activity")
         self.assertRegex(s["text"], "or 'end_date': --time NAME")
+        self.check(table(ROWS, ("end", "start", "case", "activity"), cells=lambda w, c, a, n: (w, w, c, a)), "start", "case", "activity")
 
     def test_a_day_and_a_moment(self):
         for name in "started_at", "event_timestamp", "created_on", "Timestamp", "time_utc", "logged at":
