@@ -763,7 +763,7 @@ static const struct format_stream stream = {open_stream, read_stream, close_stre
 /* ---- Classes --------------------------------------------------------------------------------- */
 
 /* Does the text begin with this bracket, and go on as no table does? Rows begin with [10/Oct/2000:13:55:36 -0700], with
-   [Thu Oct 11 2000], or with {3F2504E0-4F89-...}. */
+   [Thu Oct 11 2000], with [    0.000000], or with {3F2504E0-4F89-...}. */
 static bool begins(const char *head, size_t n, char bracket)
 {
     size_t i = n >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0, digits = 0;
@@ -771,6 +771,9 @@ static bool begins(const char *head, size_t n, char bracket)
     if (i == n || head[i++] != bracket) return false;
     while (i + digits < n && head[i + digits] && strchr("0123456789abcdefABCDEF", head[i + digits])) digits++;
     if (digits && i + digits < n && memchr("/-:", head[i + digits], 3)) return false;
+    size_t to = i;
+    while (to < n && memchr(" .0123456789", head[to], 12)) to++;
+    if (to > i && to < n && head[to] == ']') return false;
     return i == n || head[i] < 'A' || head[i] > 'Z' || bracket == '{';
 }
 

@@ -464,6 +464,20 @@ class Content(Described):
             s = self.check(lines(data).replace("cron", "sshd"), "time", "host", "message", name="x.log", sequences=2, types=4)
             self.assertIn("pay for note #", s["type_names"])
 
+    def test_times_in_brackets(self):
+        for form, first in ("%a %b %d %H:%M:%S %Y", 0), ("%a %b %d %H:%M:%S.000 %Y", 0), ("%5.6f", None):
+            def stamp(w):
+                return form % (w - ROWS[0][0]).total_seconds() if "f" in form else w.strftime(form)
+            lines = "".join("[%s] [core:error] [client 127.0.0.1:%s] %s for %s\n" % (stamp(w), n[5:], a, n) for w, c, a, n in ROWS)
+            s = self.take(lines, name="x.log")
+            self.assertEqual((s["time_column"], s["type_column"], s["types"], s["events"]), ("time", "message", 4, 60), s["text"])
+            self.assertIn("[core:error] [client # pay for note #", s["type_names"])
+            self.assertEqual(s["calendar"], first is not None)
+
+    def test_the_kernel_is_no_syslog(self):
+        lines = "".join("%s,000000+00:00 %s%s for %s\n" % (w.isoformat(), a, " twice" * (a == "pay"), n) for w, c, a, n in ROWS)
+        self.check(lines, "time", None, "message", name="x.log", sequences=1, types=4)
+
     def test_lines_of_programs(self):
         kind = {"pay": "gateway answered with %s after a while"}
         forms = {"dpkg": "%Y-%m-%d %H:%M:%S {m}", "python": "%Y-%m-%d %H:%M:%S,123 - shop.web - INFO - {m}", "nginx": "%Y/%m/%d %H:%M:%S [ERROR] 2045#2045: *12 {m}",
