@@ -64,6 +64,12 @@ class Help(Case):
             for name, rest in options:
                 self.assertTrue(rest.strip() or re.search(rf"--{name}.*\n {{20}}", text), (command, name))
 
+    def test_help_of_a_command_may_come_first(self):
+        for word in "help", "--help", "-h":
+            self.assertEqual(self.smurf(word, "train").out, self.smurf("train", "--help").out)
+            self.assertEqual(self.smurf(word).out, self.smurf("--help").out)
+            self.refuse(word, "inform", says="unknown command 'inform'", status=2)
+
     def test_help_wins_over_what_else_is_there(self):
         self.smurf("info", "nowhere.csv", "--help")
         self.smurf("convert", "--help", "--no-such")
