@@ -302,6 +302,13 @@ class Content(Described):
         self.check(table(ROWS, ("d", "t", "c", "a"), cells=lambda w, c, a, n: (w[:10], w[11:], c, a)), "t,d", "c", "a",
                    "--time", "t,d", "--sequence", "c", "--type", "a", "--time-format", "%H:%M:%S %Y-%m-%d")
 
+    def test_a_clock_without_colons(self):
+        for cut in 6, 4:
+            self.check(table(ROWS, ("date", "time", "case", "activity"), cells=lambda w, c, a, n: (
+                w[:10].replace("-", ""), w[11:].replace(":", "")[:cut], c, a)), "date,time", "case", "activity", first=None)
+        s = self.take(table(ROWS, ("date", "time", "case", "activity"), cells=lambda w, c, a, n: (w[:10], "%d" % (70 + len(n)), c, a)))
+        self.assertEqual(s["time_column"], "time")  # no clock
+
     def test_month_day_and_time(self):
         s = self.check(table(ROWS, ("Month", "Day", "Time", "case", "activity"), form="month_name",
                              cells=lambda w, c, a, n: (w[3:6], w[:2], w[12:], c, a)), "Month,Day,Time", "case", "activity", first=None)
