@@ -166,7 +166,7 @@ class Watch(ModelCase):
         counts = [line.split()[1:3] for line in self.smurf("sample", "plain.safetensors", "plain.csv", "--until", "1h", "-q").lines]
         self.assertEqual([c for c in counts if c[0] == "count"], [["count", "all"]])
         self.write("one.csv", "time\n2026-01-01T00:00:00Z\n")
-        self.assertIn("smurf: 1 event of 1 sequence: no alarms yet", "smurf: " + self.smurf("watch", "plain.safetensors", "one.csv", quiet=False).err)
+        self.assertRegex(self.smurf("watch", "plain.safetensors", "one.csv", quiet=False).err, "^1 event of 1 sequence: no alarms yet")
 
     def test_stopping_saves_the_state(self):
         rows = log(40, 3).splitlines(keepends=True)
