@@ -388,8 +388,9 @@ static void read_info(struct reader *r)
 /* A field named by the user must be present in every sequence. */
 static bool check_wanted(struct reader *r, const char *wanted, bool found)
 {
-    return !wanted || found || smurf_json_fail(&r->json, "there is no field '%s' in the object%s", wanted,
-                                              strchr(wanted, '.') ? " (fields of objects within objects are not read)" : "");
+    return !wanted || found ||
+           smurf_json_fail(&r->json, "there is no field '%s' in the object%s", wanted,
+                           strchr(wanted, '.') ? " (fields of objects within objects are not read)" : "");
 }
 
 static void close_sequence(struct reader *r)
@@ -407,8 +408,9 @@ static void close_sequence(struct reader *r)
         (r->config->sequence_column && !check_wanted(r, r->config->sequence_column, role_member(r, COLUMN_SEQUENCE))))
         return;
     if (!r->has[ARRAY_TIMES]) {
-        smurf_json_fail(&r->json, "no times in the object (name their field with --time NAME, or the list that holds the "
-                                  "events with --key NAME; fields of objects within objects are not read)");
+        smurf_json_fail(&r->json,
+                        "no times in the object (name their field with --time NAME, or the list that holds the "
+                        "events with --key NAME; fields of objects within objects are not read)");
         return;
     }
     if (!r->has[ARRAY_TYPES]) /* one type only */
@@ -629,7 +631,9 @@ static void read_value(struct reader *r, char c)
         read_object(r, true);
     } else {
         char text[2] = {c, 0};
-        smurf_json_fail(&r->json, "expected '{' or '[' but found '%s' (write objects such as {\"time\": 1.5, \"type\": \"login\"})", text);
+        smurf_json_fail(
+            &r->json, "expected '{' or '[' but found '%s' (write objects such as {\"time\": 1.5, \"type\": \"login\"})",
+            text);
     }
 }
 

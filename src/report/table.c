@@ -154,9 +154,11 @@ static void write_notes(struct sink *sink, const struct evaluation *evaluation)
     smurf_sink_text(sink, "</dl><p>“floor” is the CS that chance alone gives with so many gaps here, and so many to "
                           "calibrate on.");
     if (is_measured(evaluation, ROW_MARGINAL))
-        smurf_sink_text(sink, " Naive laws: “marginal”, all gaps of train; “recent”, those after gaps of a similar mean");
+        smurf_sink_text(sink,
+                        " Naive laws: “marginal”, all gaps of train; “recent”, those after gaps of a similar mean");
     if (is_measured(evaluation, ROW_LAST))
-        smurf_sink_text(sink, "; “last 100”, the last 100 gaps; “same hour”, those that began in the same hour of the day");
+        smurf_sink_text(sink,
+                        "; “last 100”, the last 100 gaps; “same hour”, those that began in the same hour of the day");
     if (is_measured(evaluation, ROW_MARGINAL)) smurf_sink_char(sink, '.');
     if (is_measured(evaluation, ROW_RAW))
         smurf_sink_text(sink, " “raw” is the model before it is pooled and recalibrated.");
