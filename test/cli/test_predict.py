@@ -310,6 +310,12 @@ class Clocks(common.Case):
         self.smurf("predict", "numbersh.safetensors", "numbers.csv")
 
 
+class NoModel(common.Case):
+    def test_data_for_a_model(self):
+        self.write("a.csv", "time,type\n1,a\n2,b\n")
+        self.refuse("predict", "a.csv", "a.csv", says="a.csv: not a safetensors file.*give the model that smurf train wrote")
+
+
 class Streams(PredictCase):
     def stream(self, *args, model="words.safetensors"):
         run = subprocess.Popen([common.SMURF, "predict", self.at(model), "-", *args], cwd=self.folder, env=common.environment(),
