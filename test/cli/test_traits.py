@@ -589,7 +589,7 @@ class Content(Described):
 
     def test_other_formats_are_named(self):
         for begin, says in [("PK\3\4\0", "spreadsheet"), ("PAR1\0", "Parquet"), ("SQLite format 3\0", "SQLite"),
-                            ("<?xml version='1.0'?>", "XML"), ("<html>", "web page"), ("<!DOCTYPE html>", "web page")]:
+                            ("<?xml version='1.0'?>", "XML"), ("P\0\0\0\0\0\0\0{\"smurf\"", "this is a model"), ("<html>", "web page"), ("<!DOCTYPE html>", "web page")]:
             self.refused(begin + " " * 50, says)
         self.check(table(ROWS, ("PAR1", "case", "activity", "when"), cells=lambda w, c, a, n: (n, c, a, w)), "when", "case", "activity")
 
