@@ -7,6 +7,7 @@
 #include "terminal.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,8 @@ static const struct {
     {"predict", command_predict, "predict when the next event comes and of what type, with intervals", GROUP_ALONE},
     {"overdue", command_overdue, "list the sequences that have been silent for longer than expected", GROUP_ALONE},
     {"score", command_score, "score each event: how unusual its time and how probable its type", GROUP_ALONE},
-    {"watch", command_watch, "raise alarms about a stream: overdue, odd events, a changed rate, lost calibration", GROUP_ALONE},
+    {"watch", command_watch, "raise alarms about a stream: overdue, odd events, a changed rate, lost calibration",
+     GROUP_ALONE},
     {"serve", command_serve, "run a service that takes events and answers with forecasts over HTTP", GROUP_ALONE},
     {"sample", command_sample, "sample futures many events ahead", GROUP_ALONE},
     {"report", command_report, "write an HTML report on how reliable a model is", GROUP_ALONE},
@@ -71,6 +73,11 @@ static void spin_briefly(char **argv)
     execv(path, argv); /* if that fails, go on as it is */
 }
 
+static bool is_help(const char *word)
+{
+    return !strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help");
+}
+
 int main(int argc, char **argv)
 {
     spin_briefly(argv);
@@ -80,13 +87,17 @@ int main(int argc, char **argv)
         print_help(stderr);
         return 2;
     }
+    if (argc == 3 && is_help(argv[1])) { /* "help train" is "train --help" */
+        argv[1] = argv[2];
+        argv[2] = "--help";
+    }
     for (size_t i = 0; i < COMMANDS; i++)
         if (strcmp(argv[1], commands[i].name) == 0) {
             group_enter(commands[i].name, commands[i].group);
             int status = commands[i].run(argc - 1, argv + 1);
             return status ? status : finish_output();
         }
-    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+    if (is_help(argv[1])) {
         print_help(stdout);
     } else if (!strcmp(argv[1], "--version")) {
         print_version(stdout);

@@ -61,11 +61,32 @@ void modelfile_tell_drawn(const smurf_model *model)
             smurf_model_column_name(model, 0));
 }
 
+/* Gaps in seconds, between dates, do not compare with those of numbers in another unit, or in one that is not known;
+   gaps in minutes do not compare with those in hours. */
+static int check_unit(const smurf_model *model, const smurf_data *data)
+{
+    bool dates = smurf_data_is_calendar(data), wanted = smurf_model_is_calendar(model);
+    const char *unit = smurf_data_unit(data), *own = smurf_model_unit(model);
+    double size[2];
+    if (strcmp(unit, own) == 0) return 0;
+    if (dates != wanted)
+        return report_failure("%s: its times are %s, but those of the model are %s", smurf_data_source(data),
+                              dates ? "dates" : "numbers",
+                              dates ? "numbers (train it with --unit s if they count seconds)"
+                                    : "dates (say how times are written with --time-format, or give --unit s if they "
+                                      "count seconds)");
+    const char *name = smurf_duration_unit(1, unit, &size[0]), *wants = smurf_duration_unit(1, own, &size[1]);
+    if (!name || !wants || (name == wants && size[0] == size[1])) return 0;
+    return report_failure("%s: its times are in %s, but those of the model are in %s (convert them)",
+                          smurf_data_source(data), unit, own);
+}
+
 int modelfile_match(const smurf_model *model, smurf_data **data)
 {
     smurf_error err;
     smurf_data *matched;
     if (!*data) return 0;
+    if (check_unit(model, *data)) return 1;
     if (smurf_model_match(model, *data, &matched, &err)) return report_error(&err);
     modelfile_unknown(*data, matched);
     smurf_data_free(*data);

@@ -86,7 +86,7 @@ static const char *find_name(const struct option *o, const char *text)
 void print_wrapped(FILE *out, const char *text, int indent, int at)
 {
     for (bool first = true; *text; first = false) {
-        int n = (int)strcspn(text, " ");
+        int n = (int)strcspn(text, " \n");
         if (!first && at + 1 + n > 78) {
             fprintf(out, "\n%*s", indent, "");
             at = indent;
@@ -97,7 +97,7 @@ void print_wrapped(FILE *out, const char *text, int indent, int at)
         fprintf(out, "%.*s", n, text);
         at += n;
         text += n;
-        while (*text == ' ') text++;
+        text += strspn(text, " \n");
     }
     fputc('\n', out);
 }
@@ -121,7 +121,7 @@ static void print_help(FILE *out, const struct usage *u)
 {
     fprintf(out, "usage: smurf %s %s [OPTIONS]\n\n", u->command, u->arguments);
     print_wrapped(out, u->summary, 0, 0);
-    if (u->about) fprintf(out, "\n%s\n", u->about);
+    if (u->about) fputc('\n', out), print_wrapped(out, u->about, 0, 0);
     fprintf(out, "\nOptions\n");
     print_options(out, u->options);
     print_options(out, common_options);

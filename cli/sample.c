@@ -147,6 +147,7 @@ static void summarise_counts(struct session *s, const smurf_futures *futures, co
     for (uint32_t k = 0; k <= types; k++) {
         char text[24];
         bool any = k == types;
+        if (!any && s->format == SHOW_TABLE && type_is_only(s->model)) continue;
         for (size_t i = 0; i < paths; i++) {
             const double *time;
             const uint32_t *type;

@@ -25,6 +25,11 @@ const char *type_text(char out[24], const smurf_model *model, int64_t type)
     return out;
 }
 
+bool type_is_only(const smurf_model *model)
+{
+    return smurf_model_types(model) == 1 && !smurf_model_type_name(model, 0);
+}
+
 enum show_format show_format_named(const char *word)
 {
     if (strcmp(word, "table") == 0) return SHOW_TABLE;
@@ -202,7 +207,7 @@ static void table_header(FILE *out, const struct question *q)
         put_range_titles(out, q, "");
         put_within_titles(out, q);
     }
-    fputs(q->ask.top ? "  types\n" : "\n", out);
+    fputs(q->ask.top && !type_is_only(q->model) ? "  types\n" : "\n", out);
 }
 
 /* The last event and the median. For dates also when that is, to the second if it is soon. */
@@ -236,7 +241,7 @@ static void table_row(FILE *out, const struct question *q, const char *sequence,
         put_law_ranges(out, q, a->next_interval);
         put_within(out, q, a->next_within);
     }
-    for (size_t i = 0; i < a->types; i++) {
+    for (size_t i = 0; i < a->types && !type_is_only(q->model); i++) {
         fputs(i ? ", " : "  ", out);
         const char *name = type_text(text, q->model, a->type[i]);
         put_name(out, name, name_columns(name));

@@ -39,6 +39,8 @@ enum show_format show_format_named(const char *word);
 int show_name_width(const smurf_data *data);
 /* The name of a type or sequence, or its number if it has none. */
 const char *type_text(char out[24], const smurf_model *model, int64_t type);
+/* Does the model know only one type, without a name? Then texts for people do not mention it. */
+bool type_is_only(const smurf_model *model);
 const char *sequence_text(char out[24], const smurf_sequence *sequence, size_t number);
 /* A date for a table, to the minute, or to the second if `exact`: up to DATE_WIDTH columns. "-" if out of range. */
 enum { DATE_WIDTH = 19 };

@@ -402,10 +402,10 @@ int command_train(int argc, char **argv)
         .arguments = "DATA",
         .summary = "Trains a model of the next event on DATA and keeps the one with the lowest dev loss.",
         .about = "DATA is a directory that holds train and dev, each one file or several\n"
-                 "(train-000.csv, train-001.csv, ...), or a file with --split 8:1:1 or\n"
-                 "--split-at; by default a file is split 8:1:1. Without options the settings are\n"
-                 "chosen from the data. Ctrl-C saves the run and tells how to continue it. If times\n"
-                 "are rounded, gaps are spread within the clock tick; --dither off disables this.",
+                 "(train-000.csv, train-001.csv, ...), or a file, which is split 8:1:1 unless\n"
+                 "--split or --split-at says otherwise. Without options the settings are chosen\n"
+                 "from the data. Ctrl-C saves the run and tells how to continue it. If times are\n"
+                 "rounded, gaps are spread within the clock tick; --dither off disables this.",
         .example = "  smurf simulate hawkes --sequences 60 -o demo/\n"
                    "  smurf train demo/ -o model.safetensors --epochs 2",
         .options = options,

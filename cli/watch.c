@@ -186,13 +186,13 @@ static void tell(const struct session *s)
 {
     size_t n = s->watched.kept.count;
     if (smurf_alarms_level(s->watched.alarms, SMURF_ALARM_OVERDUE) > 0)
-        report_done("%zu events of %zu sequence%s: %zu alarm%s", s->events, n, n == 1 ? "" : "s", s->alarms,
-                    s->alarms == 1 ? "" : "s");
+        report_done("%zu event%s of %zu sequence%s: %zu alarm%s", s->events, s->events == 1 ? "" : "s", n,
+                    n == 1 ? "" : "s", s->alarms, s->alarms == 1 ? "" : "s");
     else
         report_done(
-            "%zu events of %zu sequence%s: no alarms yet; a day, 100 gaps and the usual length of a gap have to "
+            "%zu event%s of %zu sequence%s: no alarms yet; a day, 100 gaps and the usual length of a gap have to "
             "pass first",
-            s->events, n, n == 1 ? "" : "s");
+            s->events, s->events == 1 ? "" : "s", n, n == 1 ? "" : "s");
 }
 
 static int watch(struct session *s, char **argv, struct dataset_options *data)

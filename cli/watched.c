@@ -56,7 +56,7 @@ void watched_put_back(struct watched *w, struct kept *k)
 
 /* ---- Alarms ------------------------------------------------------------------------------------ */
 
-enum { WORDS = 400, PERCENT = 32 };
+enum { WORDS = 400, PERCENT = 32, QUOTED = 112 };
 
 /* "0.46%", "35%", "100%". */
 static const char *percent_text(char out[PERCENT], double p)
@@ -68,15 +68,24 @@ static const char *percent_text(char out[PERCENT], double p)
     return out;
 }
 
+/* The type in quotes; `event` instead if the model knows one type without a name. */
+static const char *quoted(char out[QUOTED], const smurf_model *model, int64_t type, const char *event)
+{
+    char number[24];
+    if (type_is_only(model)) return event;
+    snprintf(out, QUOTED, "'%.100s'", type_text(number, model, type));
+    return out;
+}
+
 static void raise_overdue(struct watched *w, const struct kept *k)
 {
     const struct own *own = own_of(k);
-    char words[WORDS], name[24], gap[SMURF_DURATION_TEXT], p[PERCENT];
+    char words[WORDS], name[QUOTED], gap[SMURF_DURATION_TEXT], p[PERCENT];
     struct alarm a = {
         .kind = SMURF_ALARM_OVERDUE, .at = own->due, .sequence = k->name, .type = own->type, .p = own->level};
     a.gap = a.expected = smurf_moment_gap(own->last, own->due);
-    snprintf(words, sizeof words, "silent for %s since '%.100s': longer than in all but %s of cases",
-             gap_text(gap, a.gap, model_unit(w->model)), type_text(name, w->model, own->type),
+    snprintf(words, sizeof words, "silent for %s since %s: longer than in all but %s of cases",
+             gap_text(gap, a.gap, model_unit(w->model)), quoted(name, w->model, own->type, "the last event"),
              percent_text(p, own->level));
     a.words = words;
     w->raise(w->context, &a);
@@ -96,20 +105,20 @@ static const char *found_words(smurf_finding finding)
 static void raise_found(struct watched *w, const struct kept *k, const smurf_surprise *s, uint32_t type,
                         smurf_alarm kind, smurf_finding finding)
 {
-    char words[WORDS], name[24], gap[SMURF_DURATION_TEXT], p[PERCENT];
+    char words[WORDS], name[QUOTED], gap[SMURF_DURATION_TEXT], p[PERCENT];
     struct alarm a = {.kind = kind, .at = own_of(k)->last, .sequence = k->name, .type = type, .expected = NAN};
     gap_text(gap, s->gap, model_unit(w->model));
     a.gap = s->gap;
     a.p = kind == SMURF_ALARM_EARLY ? s->pit : s->type_level;
     if (kind == SMURF_ALARM_EARLY) {
-        snprintf(words, sizeof words, "'%.100s' came %s after the last event: sooner than in all but %s of cases",
-                 type_text(name, w->model, type), gap, percent_text(p, s->pit));
+        snprintf(words, sizeof words, "%s came %s after the last event: sooner than in all but %s of cases",
+                 quoted(name, w->model, type, "an event"), gap, percent_text(p, s->pit));
     } else if (kind == SMURF_ALARM_TYPE && isnan(s->type_share)) {
         a.p = NAN;
         snprintf(words, sizeof words, "a type that the model does not know");
     } else if (kind == SMURF_ALARM_TYPE) {
-        snprintf(words, sizeof words, "'%.100s' had a probability of %s at that time", type_text(name, w->model, type),
-                 percent_text(p, s->type_share));
+        snprintf(words, sizeof words, "%s had a probability of %s at that time",
+                 quoted(name, w->model, type, "an event"), percent_text(p, s->type_share));
     } else {
         bool fast = own_of(k)->track.direction > 0, one = kind == SMURF_ALARM_RATE;
         snprintf(words, sizeof words, "%s",

@@ -24,6 +24,7 @@ static void shows_people_units(void **state)
         {1, "y", "1 y"},
         {1461, "d", "4 y"},
         {0, "s", "0 s"},
+        {0, "d", "0 s"},
         {0, "ms", "0 ms"},
         {1, "s", "1 s"},
         {59.4, "s", "59 s"},

@@ -206,7 +206,7 @@ static void words_among_numbers(void **state)
     (void)state;
     smurf_data *data = read_text("time,type,amount\n1,x,5\n2,x,n/a\n3,x,7\n4,x,8\n5,x,9\n6,x,9\n", "amount");
     check_values(smurf_data_sequence(data, 0), 1, VALUES(5, NAN, 7, 8, 9, 9));
-    assert_non_null(strstr(smurf_data_remark(data, 0), "1 of 6 cells of 'amount' are no numbers"));
+    assert_non_null(strstr(smurf_data_remark(data, 0), "1 of 6 cells of 'amount' are not numbers"));
     smurf_data_free(data);
 }
 

@@ -422,6 +422,25 @@ static void test_bad_types(void **state)
     case_free(c);
 }
 
+/* A law on ticks whose low quantiles are 0 is still shown on a log axis if it is wide; the gap of 0 is left of it. */
+static void test_laws_that_begin_at_0(void **state)
+{
+    (void)state;
+    struct report_case *c = case_new(300, 4, NULL, 0);
+    snprintf(c->evaluation.unit, sizeof c->evaluation.unit, "d");
+    for (size_t k = 0; k < c->evaluation.examples; k++) {
+        struct example *x = &c->evaluation.example[k];
+        x->truth = 0;
+        for (int i = 0; i < SMURF_LEVELS; i++) x->quantile[i] = i < 3 ? 0 : pow(10, 0.5 * i - 9);
+    }
+    char *text = write_report(&c->evaluation);
+    assert_non_null(strstr(text, "observed 0 s; median"));
+    assert_non_null(strstr(text, ">10⁻"));
+    assert_non_null(strstr(text, "“recent”, those after gaps of a similar mean"));
+    free(text);
+    case_free(c);
+}
+
 static void test_names_are_escaped(void **state)
 {
     (void)state;
@@ -544,6 +563,7 @@ int main(void)
         CASE(test_coverage_by_time),
         cmocka_unit_test(test_local_times),
         CASE(test_bad_types),
+        CASE(test_laws_that_begin_at_0),
         CASE(test_names_are_escaped),
         CASE(test_locale_does_not_matter),
         CASE(test_failures_are_told),

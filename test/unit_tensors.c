@@ -354,7 +354,7 @@ static void lengths_of_headers(void **state)
         {{0}, 0, "ends after 0 bytes, before its header (the file was cut off"},
         {{0}, 7, "ends after 7 bytes, before its header"},
         {{9, 0, 0, 0, 0, 0, 0, 0, '{', '}'}, 10, "ends after 10 bytes, inside its header of 9 (the file was cut off"},
-        {{1, 0, 0, 1, 0, 0, 0, 0, '{', '}'}, 10, "byte 0: a header of 16777217 bytes, where 16777216"},
+        {{1, 0, 0, 1, 0, 0, 0, 0, '{', '}'}, 10, "byte 0 announces a header of 16777217 bytes, and 16777216"},
         {{0, 0, 0, 1, 0, 0, 0, 0, '{', '}'}, 10, "inside its header of 16777216"},
         {{255, 255, 255, 255, 255, 255, 255, 255, '{', '}'}, 10, "a header of 18446744073709551615 bytes"},
     };

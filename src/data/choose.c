@@ -385,6 +385,13 @@ static smurf_status guess_format(struct choose *c, const char *earlier, double *
     return SMURF_OK;
 }
 
+static ptrdiff_t first_column(const struct choose *c, bool fits(const struct candidate *candidate))
+{
+    for (size_t i = 0; i < c->columns; i++)
+        if (fits(&c->candidate[i]) && can_be_listed(&c->candidate[i])) return (ptrdiff_t)i;
+    return -1;
+}
+
 /* Takes the best column; a clock alone is joined with its date. */
 static smurf_status find_time(struct choose *c)
 {
@@ -392,9 +399,8 @@ static smurf_status find_time(struct choose *c)
     double share;
     int score = 0;
     if (!c->candidate) return take_usual(c, COLUMN_TIME);
-    ptrdiff_t best = best_of(c, COLUMN_TIME, 1, &score), clock = -1;
-    for (size_t i = 0; i < c->columns && clock < 0; i++)
-        if (smurf_candidate_is_clock(&c->candidate[i]) && can_be_listed(&c->candidate[i])) clock = (ptrdiff_t)i;
+    ptrdiff_t best = best_of(c, COLUMN_TIME, 1, &score), clock = first_column(c, smurf_candidate_is_clock);
+    if (clock < 0) clock = first_column(c, smurf_candidate_may_be_clock);
     bool complete =
         best >= 0 && smurf_candidate_is_date(&c->candidate[best]) && (c->candidate[best].format.parts & TIME_CLOCK);
     if (clock >= 0 && !complete) {

@@ -148,6 +148,12 @@ static smurf_status take_one(struct choice *choice, const struct choosing *t, co
                           "a stream does not tell what the column '%.*s' holds: write --features '%.*s=number' or "
                           "'%.*s=word'",
                           FIELD_SHOWN(t->name[i]), FIELD_SHOWN(t->name[i]), FIELD_SHOWN(t->name[i]));
+    if (kind == KIND_OPEN && i < candidates && candidate[i].seen->cells &&
+        candidate[i].seen->commas == candidate[i].seen->cells)
+        return smurf_fail(err, SMURF_ERROR_INPUT,
+                          "the column '%.*s' holds numbers with a comma, such as %s (write a point before decimals; "
+                          "--features '%.*s=word' reads words)",
+                          FIELD_SHOWN(t->name[i]), candidate[i].seen->example, FIELD_SHOWN(t->name[i]));
     if (kind == KIND_OPEN) kind = i < candidates && are_numbers(candidate[i].seen, 0.8) ? KIND_NUMBER : KIND_WORD;
     return add(choice, i, kind, err);
 }

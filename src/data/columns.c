@@ -62,7 +62,7 @@ static const char *const telling[COLUMN_ROLES] = {
                         "loan machine member meter node order passenger patient person player plane policy "
                         "sensor seq sequence serial series session ship student subject subscriber ticket trace "
                         "train truck uid unit user vehicle vin visitor",
-    [COLUMN_TIME] = "clock created date datetime epoch logged occurred started time timestamp ts when",
+    [COLUMN_TIME] = "begin clock created date datetime epoch logged occurred start started time timestamp ts when",
     [COLUMN_TYPE] = "action activity alarm alert category class command error event kind label level mark method "
                     "operation outcome phase priority program rating reason result severity shape stage status step "
                     "task type verb",
@@ -196,8 +196,9 @@ smurf_status smurf_column_time(struct decimal *out, const char *text, size_t n, 
                 "thousands)",
                 shown, text);
         return smurf_fail(err, SMURF_ERROR_INPUT,
-                          "time '%.*s' is neither a number nor an ISO-8601 time such as 2024-01-31T12:00:00Z", shown,
-                          text);
+                          "time '%.*s' is neither a number nor an ISO-8601 time such as 2024-01-31T12:00:00Z "
+                          "(write it like that; of a table, --time-format says how times are written)",
+                          shown, text);
     }
     if (*calendar < 0) *calendar = out->calendar;
     if (*calendar != out->calendar)

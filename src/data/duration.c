@@ -56,6 +56,7 @@ const char *smurf_duration_unit(double gap, const char *unit, double *size)
     if (!own) return NULL;
     const struct unit *best = own;
     double seconds = fabs(gap) * own->seconds;
+    if (seconds == 0 && own->seconds > 1) best = find("s", 1);
     if (seconds > 0 && isfinite(seconds)) {
         best = &units[UNITS - 1];
         for (size_t i = UNITS; i-- > 0;) /* 59.9 s are 60 s, which is 1 min */

@@ -124,6 +124,8 @@ static const struct {
 
 static const char *is_stranger(const char *head, size_t n)
 {
+    if (n > 9 && !head[7] && head[8] == '{' && head[9] == '"')
+        return "a model, or another safetensors file (give data here)";
     for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
         size_t length = strlen(strangers[i].begin);
         if (n >= length && memcmp(head, strangers[i].begin, length) == 0 && (*head == '<' || memchr(head, '\0', n)))

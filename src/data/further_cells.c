@@ -63,7 +63,7 @@ smurf_status smurf_further_cells_finish(const struct further_cells *cells, struc
     for (size_t i = 0; i < b->further.columns && !status; i++)
         if (cells->wrong[i])
             status = smurf_builder_remark(b, err,
-                                          "%zu of %zu cells of '%s' are no numbers and count as missing "
+                                          "%zu of %zu cells of '%s' are not numbers and count as missing "
                                           "(--features '%s=word' reads words)",
                                           cells->wrong[i], cells->rows, b->further.column[i].name,
                                           b->further.column[i].name);

@@ -22,21 +22,40 @@ struct sample {
     size_t cells, cell_room;
     size_t *at; /* of each cell's text in scratch; 0: none */
     size_t at_room;
-    json_not_event *not_event;
+    json_array_kind *kind;
     const void *context;
+    bool in_list; /* the object holds a list, which begins here */
+    bool listed;  /* there was one */
     bool other;   /* there is something else than events */
     bool partial; /* there are more rows than these */
 };
 
+/* Does the array that begins here hold objects or arrays? */
+static bool holds_objects(const struct source *source)
+{
+    const char *p = source->p + 1;
+    while (p < source->end && memchr(" \t\r\n", *p, 4)) p++;
+    return p < source->end && (*p == '{' || *p == '[');
+}
+
+/* Skips what is no value of an event, but not the list that holds the events. */
+static void pass_over(struct sample *s, struct json *json, char c, size_t key, size_t key_n, bool top)
+{
+    enum json_array kind = c == '[' ? s->kind(s->context, json->scratch + key, key_n) : JSON_ARRAY_FIELD;
+    s->other = s->other || kind == JSON_ARRAY_SEQUENCE;
+    s->in_list = top && kind == JSON_ARRAY_LIST && holds_objects(json->source);
+    s->listed = s->listed || s->in_list;
+    if (!s->in_list) smurf_json_skip(json);
+}
+
 /* Takes one member; scratch starts with a byte that is no text. */
-static smurf_status take_member(struct sample *s, struct json *json, smurf_error *err)
+static smurf_status take_member(struct sample *s, struct json *json, bool top, smurf_error *err)
 {
     size_t key, key_n, at, n;
     if (!smurf_json_string(json, &key, &key_n) || !smurf_json_take(json, ':')) return SMURF_OK;
     char c = smurf_json_peek(json);
     if (c == '[' || c == '{') {
-        if (c == '[' && s->not_event(s->context, json->scratch + key, key_n)) s->other = true;
-        smurf_json_skip(json);
+        pass_over(s, json, c, key, key_n, top);
         return SMURF_OK;
     }
     if (!(c == '"' ? smurf_json_string(json, &at, &n) : smurf_json_literal(json, &at, &n))) return SMURF_OK;
@@ -55,17 +74,19 @@ static smurf_status take_member(struct sample *s, struct json *json, smurf_error
     return SMURF_OK;
 }
 
-static smurf_status take_object(struct sample *s, struct json *json, sniff_take *take, void *to, smurf_error *err)
+static smurf_status take_object(struct sample *s, struct json *json, bool top, sniff_take *take, void *to,
+                                smurf_error *err)
 {
     bool first = true;
     smurf_status status = SMURF_OK;
     json->used = 0;
     s->cells = 0;
+    s->in_list = false;
     smurf_json_take(json, '{');
     if (!smurf_grow(&json->scratch, &json->room, 64, 1)) return smurf_fail_memory(err);
     json->scratch[json->used++] = '\0';
-    while (!status && smurf_json_more(json, '}', &first)) status = take_member(s, json, err);
-    if (status || json->status || s->other) return status;
+    while (!status && !s->in_list && smurf_json_more(json, '}', &first)) status = take_member(s, json, top, err);
+    if (status || json->status || s->other || s->in_list) return status;
     for (size_t i = 0; i < s->cells; i++) s->cell[i].text = json->scratch + s->at[i];
     return take(to, s->cell, s->cells, err);
 }
@@ -79,12 +100,14 @@ static smurf_status objects_in(struct sample *s, const char **begin, const char 
     source.window = (void *)(uintptr_t)*begin;
     smurf_status status = SMURF_OK;
     char c;
+    bool top = true;
     for (size_t rows = 0; !status && !json.status && !s->other && rows < SNIFF_ROWS && (c = smurf_json_peek(&json));) {
         if (c == '{') {
-            status = take_object(s, &json, take, to, err);
+            status = take_object(s, &json, top, take, to, err);
             rows++;
         } else if (strchr("[],", c)) {
             smurf_json_take(&json, c);
+            top = top && c != '[';
         } else {
             break;
         }
@@ -177,18 +200,19 @@ static smurf_status choose(struct json_events *e, struct sample *s, const struct
 }
 
 smurf_status smurf_json_events_sniff(struct json_events *e, struct source *source, const smurf_read_config *config,
-                                     struct builder *builder, json_not_event *not_event, const void *context,
+                                     struct builder *builder, json_array_kind *kind, const void *context,
                                      smurf_error *err)
 {
     struct sniff sniff = {0};
     *e = (struct json_events){0};
     smurf_status status = smurf_source_fill(source, SNIFF_BYTES, err);
     struct sample s = {
-        .begin = source->p, .end = source->end, .not_event = not_event, .context = context, .partial = !source->eof};
+        .begin = source->p, .end = source->end, .kind = kind, .context = context, .partial = !source->eof};
     if (!status) status = smurf_source_middle(source, SNIFF_PIECE, &s.middle, &s.middle_n, err);
     if (!status) status = each_object(&s, see_row, &sniff, err);
     s.partial = s.partial || sniff.rows >= SNIFF_ROWS;
     if (!status && !s.other && sniff.rows) status = choose(e, &s, &sniff, config, builder, err);
+    e->listed = s.listed;
     smurf_sniff_release(&sniff);
     smurf_names_release(&s.key);
     free(s.middle);

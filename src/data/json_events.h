@@ -10,17 +10,19 @@
 struct json_events {
     bool known;   /* it is known which field is what; otherwise only the usual names are */
     bool sniffed; /* from a sample: every object is an event */
+    bool listed;  /* and is in a list: {"data": [...]} */
     struct table table;
     const char *key[COLUMN_ROLES]; /* NULL: none */
     const char *part[CHOICE_PARTS];
     struct arena text; /* of the keys */
 };
 
-/* Is this array part of something else than an event? */
-typedef bool json_not_event(const void *context, const char *key, size_t n);
+/* What an array under this key is: a field of an event, part of a sequence, or a list of events or sequences. */
+enum json_array { JSON_ARRAY_FIELD, JSON_ARRAY_SEQUENCE, JSON_ARRAY_LIST };
+typedef enum json_array json_array_kind(const void *context, const char *key, size_t n);
 /* Looks at the first objects of a source. Leaves `known` false if they are not events or have no time. */
 smurf_status smurf_json_events_sniff(struct json_events *e, struct source *source, const smurf_read_config *config,
-                                     struct builder *builder, json_not_event *not_event, const void *context,
+                                     struct builder *builder, json_array_kind *kind, const void *context,
                                      smurf_error *err);
 /* For streams: takes the fields of config->as, if there are any, unless the config names others. */
 smurf_status smurf_json_events_as(struct json_events *e, const smurf_read_config *config, smurf_error *err);

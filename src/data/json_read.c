@@ -388,7 +388,9 @@ static void read_info(struct reader *r)
 /* A field named by the user must be present in every sequence. */
 static bool check_wanted(struct reader *r, const char *wanted, bool found)
 {
-    return !wanted || found || smurf_json_fail(&r->json, "there is no field '%s' in the object", wanted);
+    return !wanted || found ||
+           smurf_json_fail(&r->json, "there is no field '%s' in the object%s", wanted,
+                           strchr(wanted, '.') ? " (fields of objects within objects are not read)" : "");
 }
 
 static void close_sequence(struct reader *r)
@@ -406,8 +408,9 @@ static void close_sequence(struct reader *r)
         (r->config->sequence_column && !check_wanted(r, r->config->sequence_column, role_member(r, COLUMN_SEQUENCE))))
         return;
     if (!r->has[ARRAY_TIMES]) {
-        smurf_json_fail(&r->json, "no times in the object (fields known are time_since_start, times and timestamps, or "
-                                  "name yours with --time NAME)");
+        smurf_json_fail(&r->json,
+                        "no times in the object (name their field with --time NAME, or the list that holds the "
+                        "events with --key NAME; fields of objects within objects are not read)");
         return;
     }
     if (!r->has[ARRAY_TYPES]) /* one type only */
@@ -545,7 +548,7 @@ static void read_member(struct reader *r, bool top)
         enum array_role role = array_role(r, json->scratch + m.key, m.key_n);
         if (role != ARRAY_NONE)
             take_array(r, role, m.key);
-        else if (top && is_shelf(r, json->scratch + m.key))
+        else if (top && is_shelf(r, json->scratch + m.key) && (r->events.listed || !r->events.sniffed))
             read_shelf(r, m.key);
         else
             smurf_json_skip(json);
@@ -611,7 +614,7 @@ static void read_array(struct reader *r, int depth)
             numbered = true;
             read_object(r, false);
         } else {
-            smurf_json_fail(json, "expected an object or an array of events (doc/formats.md shows the shapes)");
+            smurf_json_fail(json, "expected an array of objects such as {\"time\": 1.5, \"type\": \"login\"}");
         }
     }
 }
@@ -628,7 +631,9 @@ static void read_value(struct reader *r, char c)
         read_object(r, true);
     } else {
         char text[2] = {c, 0};
-        smurf_json_fail(&r->json, "expected '{' or '[' but found '%s' (doc/formats.md shows the shapes)", text);
+        smurf_json_fail(
+            &r->json, "expected '{' or '[' but found '%s' (write objects such as {\"time\": 1.5, \"type\": \"login\"})",
+            text);
     }
 }
 
@@ -656,10 +661,10 @@ static void remark_disagreement(struct reader *r)
                                       r->disagree, r->disagree_sequences, r->disagree_line));
 }
 
-/* Arrays of sequences, and lists of them. */
-static bool is_no_event(const void *context, const char *key, size_t n)
+static enum json_array array_kind(const void *context, const char *key, size_t n)
 {
-    return array_role(context, key, n) != ARRAY_NONE || is_shelf(context, key);
+    if (array_role(context, key, n) != ARRAY_NONE) return JSON_ARRAY_SEQUENCE;
+    return is_shelf(context, key) ? JSON_ARRAY_LIST : JSON_ARRAY_FIELD;
 }
 
 static void release(struct reader *r)
@@ -680,7 +685,7 @@ static smurf_status read_json(struct source *source, struct builder *builder, co
     if (!err) r.json.err = err = &own;
     r.json.status = smurf_source_skip_mark(source, err);
     if (!r.json.status)
-        r.json.status = smurf_json_events_sniff(&r.events, source, config, builder, is_no_event, &r, err);
+        r.json.status = smurf_json_events_sniff(&r.events, source, config, builder, array_kind, &r, err);
     for (char c; (c = smurf_json_peek(&r.json)) && !r.json.status;) read_value(&r, c);
     if (!r.json.status && r.events.known)
         r.json.status = smurf_table_finish(&r.events.table, builder, source->name, err);
@@ -762,7 +767,7 @@ static const struct format_stream stream = {open_stream, read_stream, close_stre
 /* ---- Classes --------------------------------------------------------------------------------- */
 
 /* Does the text begin with this bracket, and go on as no table does? Rows begin with [10/Oct/2000:13:55:36 -0700], with
-   [Thu Oct 11 2000], or with {3F2504E0-4F89-...}. */
+   [Thu Oct 11 2000], with [    0.000000], or with {3F2504E0-4F89-...}. */
 static bool begins(const char *head, size_t n, char bracket)
 {
     size_t i = n >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0, digits = 0;
@@ -770,6 +775,9 @@ static bool begins(const char *head, size_t n, char bracket)
     if (i == n || head[i++] != bracket) return false;
     while (i + digits < n && head[i + digits] && strchr("0123456789abcdefABCDEF", head[i + digits])) digits++;
     if (digits && i + digits < n && memchr("/-:", head[i + digits], 3)) return false;
+    size_t to = i;
+    while (to < n && memchr(" .0123456789", head[to], 12)) to++;
+    if (to > i && to < n && head[to] == ']') return false;
     return i == n || head[i] < 'A' || head[i] > 'Z' || bracket == '{';
 }
 

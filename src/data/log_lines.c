@@ -168,7 +168,7 @@ static struct field bare(struct field w)
 }
 
 /* 2026-11-19 18:00:00,123 anything: what most programs write. A zone may follow the time; a level is looked for among
-   the next words. With a T between date and time and no level, it is syslog. */
+   the next words. With a T between date and time and no level, it is syslog, which has no comma in its times. */
 static bool split_dated(const char *p, const char *end, struct field *out, char *room)
 {
     const bool bracket = p < end && *p == '[';
@@ -190,8 +190,30 @@ static bool split_dated(const char *p, const char *end, struct field *out, char 
         struct field w = bare(word(&next, end));
         if (is_level(w)) level = w;
     }
-    if (clock[-1] == 'T' && !level.n) return false;
+    if (clock[-1] == 'T' && clock[8] != ',' && !level.n) return false;
     const struct field all[] = {time, level, template_of(p, end, ":/=@", room)};
+    memcpy(out, all, sizeof all);
+    return true;
+}
+
+/* Seconds since the start, as the kernel writes them, or a date as in Thu Oct 11 14:32:52 2000. */
+static bool is_bracketed_time(struct field w)
+{
+    size_t n = 0, points = 0;
+    while (n < w.n && (is_digit(w.text[n]) || w.text[n] == '.')) points += w.text[n++] == '.';
+    if (n && n == w.n && points == 1) return true;
+    return w.n >= 24 && w.text[3] == ' ' && smurf_sniff_is_month(w.text + 4, 3) && is_clock(w.text + 11, w.n - 11);
+}
+
+/* [   12.345678] message, or [Thu Oct 11 14:32:52 2000] message: the kernel and Apache. */
+static bool split_bracketed(const char *p, const char *end, struct field *out, char *room)
+{
+    const char *close = p < end && *p == '[' ? memchr(p, ']', (size_t)(end - p)) : NULL;
+    if (!close || end - close < 3 || close[1] != ' ') return false;
+    p = skip_blanks(p + 1, close);
+    struct field time = {p, (size_t)(close - p)};
+    if (!is_bracketed_time(time)) return false;
+    const struct field all[] = {time, template_of(skip_blanks(close + 1, end), end, "/=@", room)};
     memcpy(out, all, sizeof all);
     return true;
 }
@@ -200,6 +222,7 @@ static bool split_dated(const char *p, const char *end, struct field *out, char 
 
 static const struct log_syntax syntaxes[] = {
     {"dated log", {"time", "level", "message"}, split_dated, .ragged = true},
+    {"bracketed log", {"time", "message"}, split_bracketed, .ragged = false},
     {"syslog", {"time", "host", "program", "pid", "message"}, split_syslog, .ragged = false},
     {"common log", {"time", "host", "remote user", "status", "method", "path", "bytes"}, split_common, .ragged = false},
 };

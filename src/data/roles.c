@@ -45,6 +45,12 @@ static int strength_of(const struct candidate *c, enum column_role role)
     return c->header ? smurf_column_strength(role, c->name->text, c->name->n) : COLUMN_NO_NAME;
 }
 
+bool smurf_candidate_may_be_clock(const struct candidate *c)
+{
+    return smurf_candidate_is_clock(c) || (strength_of(c, COLUMN_TIME) >= COLUMN_NAMED && c->seen->cells &&
+                                           c->seen->wholes == c->seen->cells && c->seen->largest < 240000);
+}
+
 /* Dates before numbers since 1970 before other numbers, which need a name that says so or, without a header, rise. A
    day of the usual name loses to a moment of a telling one: "date" to "started_at", but not to "updated_at". */
 static int time_score(const struct candidate *c)

@@ -29,5 +29,7 @@ int smurf_role_score(enum column_role role, const struct candidate *candidate);
 /* Does the column hold dates or clock times? */
 bool smurf_candidate_is_date(const struct candidate *candidate);
 bool smurf_candidate_is_clock(const struct candidate *candidate);
+/* Does it hold clock times, or numbers such as 102617, which are clock times if they make sense beside a date? */
+bool smurf_candidate_may_be_clock(const struct candidate *candidate);
 
 #endif

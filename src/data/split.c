@@ -344,11 +344,15 @@ static smurf_status cut_single(smurf_split *out, const smurf_data *data, const d
     size_t n1 = history + (size_t)((double)n * share[0] / total);
     size_t n2 = history + (size_t)((double)n * (share[0] + share[1]) / total);
     if (n1 == history || n2 >= s->length || (share[1] > 0 && n1 == n2))
-        return smurf_fail(
-            err, SMURF_ERROR_ARGUMENT,
-            "one sequence of %zu events is too short to be split like this (leave out a part, as in 8:0:2, or "
-            "collect more events)",
-            s->length);
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                          "one sequence of %zu event%s is too short to be split like this (%scollect more events)",
+                          s->length, s->length == 1 ? "" : "s",
+                          s->length > 2 ? "leave out a part, as in 8:0:2, or " : "");
+    if (s->time[n1] == s->time[0])
+        return smurf_fail(err, SMURF_ERROR_ARGUMENT,
+                          "a single sequence is cut in time, but its first %zu events have the same time (is the right "
+                          "column used for the time?)",
+                          n1 + 1);
     return smurf_split_by_time(out, data, moment_of(s, n1), moment_of(s, n2), err);
 }
 

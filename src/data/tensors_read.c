@@ -63,7 +63,8 @@ static smurf_status take_header(struct input *in, char **header, size_t *n, smur
     if (got < LENGTH)
         return smurf_fail_at(err, in->name, 0, "the file ends after %zu bytes, before its header " CUT_OFF, got);
     if (length > TENSOR_HEADER_LIMIT)
-        return smurf_fail_at(err, in->name, 0, "byte 0: a header of %llu bytes, where %d are allowed " DAMAGED,
+        return smurf_fail_at(err, in->name, 0, "not a safetensors file, or a damaged one: byte 0 announces a header of %llu bytes, and %d are "
+                             "allowed (give the model that smurf train wrote, or copy it again)",
                              (unsigned long long)length, TENSOR_HEADER_LIMIT);
     *n = (size_t)length;
     if (!in->sized || *n <= in->size - LENGTH) {

@@ -46,7 +46,7 @@ static const struct setting table[] = {
     {"inner", SETTING_COUNT, AT(inner), 1, 65536, NULL, "width of the feed-forward layers"},
     {"activation", SETTING_CHOICE, AT(relu), 0, 0, "gelu relu", "activation of the feed-forward layers: gelu or relu"},
     {"dropout", SETTING_NUMBER, AT(dropout), 0, 0.95, NULL, "dropout rate in training"},
-    {"settle", SETTING_NUMBER, AT(settle), 0, 1, NULL, "share of the epochs, at the end, run without dropout"},
+    {"settle", SETTING_NUMBER, AT(settle), 0, 1, NULL, "share of the epochs, at the end, that run without dropout"},
     {"gap-feature", SETTING_CHOICE, AT(gap_feature), 0, 0, "off on", "let the encoder see the gap before each event: on or off"},
     {"counts", SETTING_CHOICE, AT(counts), 0, 0, "off on", "let the model see decayed counts of the events on many time scales: on or off"},
     {"wall-clock", SETTING_CHOICE, AT(wall_clock), 0, 0, "off on season auto", "let the model see the time of day and the day of the week, where times are dates: on or off; season: from two years of data on, also the season; auto: on from two weeks and 2000 events on, where model and objective can use it"},
@@ -79,10 +79,10 @@ static const struct setting table[] = {
     {"patience", SETTING_COUNT, AT(patience), 0, 1e6, NULL, "stop after this many epochs without a better dev loss; 0: never"},
     {"seed", SETTING_SEED, AT(seed), 0, 0, NULL, "random seed"},
     {"threads", SETTING_THREADS, AT(threads), 0, 1e6, NULL, "threads to use; 0: all cores. Does not affect results"},
-    {"tail", SETTING_CHOICE, AT(tail), 0, 0, "off on", "bound by dev gaps what laws claim beyond the longest train gap: on or off"},
-    {"pool", SETTING_CHOICE, AT(pool), 0, 0, "off on", "mix laws with the best naive law in the share that calibration gaps ask for: on or off"},
+    {"tail", SETTING_CHOICE, AT(tail), 0, 0, "off on", "limit the probability beyond the longest train gap to what dev gaps support: on or off"},
+    {"pool", SETTING_CHOICE, AT(pool), 0, 0, "off on", "mix laws with the best naive law, in the share that is best on calibration gaps: on or off"},
     {"ending", SETTING_CHOICE, AT(ending), 0, 0, "off on", "learn the probability that no further event comes, from sequences whose end of observation is known: on or off"},
-    {"adaptive", SETTING_AUTO, AT(adaptive), 0, 0.5, NULL, "step by which levels follow the gaps that came; 0: none; auto: chosen on dev, and 0 where nothing is set aside to calibrate on"},
+    {"adaptive", SETTING_AUTO, AT(adaptive), 0, 0.5, NULL, "step by which interval levels adapt to the gaps that came; 0: none; auto: chosen on dev, or 0 if nothing is set aside to calibrate on"},
 };
 /* clang-format on */
 enum { SETTINGS = sizeof table / sizeof *table };

@@ -114,7 +114,7 @@ static void draw(struct canvas *canvas, const struct evaluation *evaluation, siz
     if (c.cells == 0) return;
     double side = fmin(44, (WIDTH - LABEL - COUNT) / (double)c.cells);
     double height = fmin(40, (HEIGHT - TOP - 4) / (double)c.cells);
-    smurf_canvas_text(canvas, 2, 14, 0, "came", &label);
+    smurf_canvas_text(canvas, 2, 14, 0, "observed", &label);
     smurf_canvas_text(canvas, LABEL, 14, 0, "predicted (% of the row)", &label);
     smurf_canvas_text(canvas, fmax(LABEL + side * (double)c.cells + COUNT - 6, 345), 14, 0, "events", &last);
     for (size_t row = 0; row < c.cells; row++) draw_row(canvas, evaluation, &c, row, side, height);

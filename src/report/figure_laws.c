@@ -13,9 +13,17 @@ static size_t panels(const struct evaluation *evaluation)
 
 /* ---- The law ----------------------------------------------------------------------------------- */
 
+/* The lowest quantile above 0, up to the median; 0 if there is none. Those at 0 are of a law on ticks. */
+static double lowest(const struct example *e)
+{
+    int i = Q05;
+    while (i < Q50 && !(e->quantile[i] > 0)) i++;
+    return e->quantile[i];
+}
+
 static bool wants_log(const struct example *e)
 {
-    return e->quantile[Q05] > 0 && e->quantile[Q95] > 100 * e->quantile[Q05];
+    return lowest(e) > 0 && e->quantile[Q95] > 100 * lowest(e);
 }
 
 /* The law's own range plus a margin; includes the observed gap unless it is far out. */
@@ -23,7 +31,7 @@ static struct axis gap_axis(const struct example *e, const char *label)
 {
     struct axis axis = {.label = label, .log = wants_log(e), .low = 0, .high = 1.25 * e->quantile[Q95]};
     if (axis.log) {
-        axis.low = e->quantile[Q05] / 3;
+        axis.low = lowest(e) / 3;
         axis.high = e->quantile[Q95] * 2;
         if (e->truth > 0) axis.low = fmax(axis.low / 1000, fmin(axis.low, e->truth / 1.5));
         axis.high = fmin(axis.high * 1000, fmax(axis.high, e->truth * 1.5));

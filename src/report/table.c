@@ -151,8 +151,15 @@ static void write_notes(struct sink *sink, const struct evaluation *evaluation)
         smurf_markup_text(sink, metric_of(k)->about);
         smurf_sink_text(sink, "</dd></div>\n");
     }
-    smurf_sink_text(sink, "</dl><p>“floor” is the CS to expect by chance, of these gaps and of those that the law was "
-                          "calibrated on.");
+    smurf_sink_text(sink, "</dl><p>“floor” is the CS that chance alone gives with so many gaps here, and so many to "
+                          "calibrate on.");
+    if (is_measured(evaluation, ROW_MARGINAL))
+        smurf_sink_text(sink,
+                        " Naive laws: “marginal”, all gaps of train; “recent”, those after gaps of a similar mean");
+    if (is_measured(evaluation, ROW_LAST))
+        smurf_sink_text(sink,
+                        "; “last 100”, the last 100 gaps; “same hour”, those that began in the same hour of the day");
+    if (is_measured(evaluation, ROW_MARGINAL)) smurf_sink_char(sink, '.');
     if (is_measured(evaluation, ROW_RAW))
         smurf_sink_text(sink, " “raw” is the model before it is pooled and recalibrated.");
     if (is_measured(evaluation, ROW_FIXED)) smurf_sink_text(sink, " “fixed” is the model before its levels adapt.");

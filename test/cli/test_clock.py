@@ -43,7 +43,7 @@ class Clock(ModelCase):
             self.assertAlmostEqual(a["median"] / b["median"], 1, 3)
 
     def test_times_that_are_no_dates(self):
-        self.refuse("eval", self.at("on.safetensors"), self.at("numbers.csv"), "--quiet", says=["numbers.csv: its times are not dates, but the model sees the clock on the wall"])
+        self.refuse("eval", self.at("on.safetensors"), self.at("numbers.csv"), "--unit", "s", "--quiet", says=["numbers.csv: its times are not dates, but the model sees the clock on the wall"])
         self.refuse("train", self.at("numbers.csv"), "-o", self.path("no.safetensors"), "--wall-clock", "on", "--quiet", *SMALL,
                     says=["numbers.csv: its times are not dates", "leave wall-clock off"])
 

@@ -185,6 +185,21 @@ class Json(Case):
         self.assertEqual(self.read(text, "--key", "test"), [(None, [2], [3])])
         self.assertEqual(self.sequences("x.json", "--key", "test")[0]["dim_process"], 4)
 
+    def test_lists_of_events(self):
+        """Their fields are found as those of events without a list."""
+        events = [{"ts": 1700000000 + 60 * i, "level": "warn" if i % 3 else "info", "tags": ["x"]} for i in range(12)]
+        for text in (json.dumps({"meta": {"rows": 12}, "data": events, "dev": []}), json.dumps({"data": events}, indent=2),
+                     json.dumps({"train": events, "test": [events]})):
+            self.write("x.json", text)
+            key = ["--key", "train"] if "train" in text else []
+            (name, times, types), = self.events("x.json", *key)
+            self.assertEqual((times[0], types[:3]), ("2023-11-14T22:13:20Z", ["info", "warn", "warn"]))
+
+    def test_arrays_in_events(self):
+        """A field such as "data" is no list of events if the events stand outside."""
+        self.write("x.jsonl", '{"time":1,"type":"a","data":[1,2]}\n{"time":2,"type":"b","data":[]}\n{"time":4,"type":"b"}\n')
+        self.assertEqual(self.events("x.jsonl"), [(None, [1, 2, 4], ["a", "b", "b"])])
+
     def test_only_gaps(self):
         self.assertEqual(self.read('{"time_since_last_event":[0,1.5,0.25],"type_event":[0,1,1]}'),
                          [(None, [0, D("1.5"), D("1.75")], [0, 1, 1])])

@@ -293,6 +293,29 @@ class Inputs(PredictCase):
         self.assertIn("~", lines[3])
 
 
+class Clocks(common.Case):
+    def test_gaps_that_do_not_compare(self):
+        """A model of dates is not used on numbers in an unknown unit, nor one of hours on minutes."""
+        self.write("dates.csv", "time\n" + "".join("2026-01-%02dT%02d:00:00Z\n" % (1 + i // 12, i % 12 * 2) for i in range(120)))
+        self.write("numbers.csv", "time\n" + "".join("%d.5\n" % (i * i) for i in range(120)))
+        for name, *unit in ("dates",), ("numbers",), ("numbers", "--unit", "h"):
+            self.smurf("train", name + ".csv", *unit, "-o", "".join([name, *unit[1:]]) + ".safetensors", "-q", "--epochs", "1")
+        for command in "predict", "eval", "score", "sample":
+            self.refuse(command, "dates.safetensors", "numbers.csv", "-q", says="its times are numbers, but those of the model are dates .*--unit s")
+            self.refuse(command, "numbers.safetensors", "dates.csv", "-q", says="its times are dates, but those of the model are numbers")
+        self.smurf("predict", "dates.safetensors", "numbers.csv", "-q", "--unit", "s")
+        self.refuse("predict", "numbersh.safetensors", "numbers.csv", "--unit", "min", says="its times are in min, but those of the model are in h")
+        for unit in "hours", "h":
+            self.smurf("predict", "numbersh.safetensors", "numbers.csv", "--unit", unit)
+        self.smurf("predict", "numbersh.safetensors", "numbers.csv")
+
+
+class NoModel(common.Case):
+    def test_data_for_a_model(self):
+        self.write("a.csv", "time,type\n1,a\n2,b\n")
+        self.refuse("predict", "a.csv", "a.csv", says="a.csv: not a safetensors file.*give the model that smurf train wrote")
+
+
 class Streams(PredictCase):
     def stream(self, *args, model="words.safetensors"):
         run = subprocess.Popen([common.SMURF, "predict", self.at(model), "-", *args], cwd=self.folder, env=common.environment(),

@@ -134,7 +134,13 @@ class OneSequence(Case):
 
     def test_too_short(self):
         self.write("a.csv", "time\n1\n2\n")
-        self.refuse("convert", "a.csv", "parts", "--split", "8:1:1", "--quiet", says="2 events is too short")
+        self.refuse("convert", "a.csv", "parts", "--split", "8:1:1", "--quiet", says="2 events is too short to be split like this .collect")
+        self.write("a.csv", "time,type\n1,0\n")
+        self.refuse("train", "a.csv", "--quiet", says="one sequence of 1 event is too short")
+
+    def test_all_at_one_time(self):
+        self.write("a.csv", "time,type\n" + "5,a\n5,b\n" * 20)
+        self.refuse("train", "a.csv", "--quiet", says="its first 33 events have the same time .is the right column")
 
 
 class SplitAt(Case):

@@ -254,7 +254,8 @@ class Content(Described):
         lines = table(ROWS).splitlines()
         for i in (5, 15, 25, 35):
             lines[i] = "soon %d" % i + lines[i][lines[i].index(","):]
-        self.refused("\n".join(lines), ["x.csv:6: ", "'soon 5'", "'soon 15' on line 16", "4 of 60 rows cannot be read"])
+        self.refused("\n".join(lines), ["x.csv:6: ", "'soon 5'", "'soon 15' on line 16", "4 of 60 rows cannot be read",
+                                         "--time-format"])
 
     def test_rows_with_a_wrong_number_of_fields(self):
         lines = table(ROWS).splitlines()
@@ -301,6 +302,13 @@ class Content(Described):
         self.check(table(ROWS, ("d", "t", "c", "a"), cells=lambda w, c, a, n: (w[:10], w[11:], c, a)), "t,d", "c", "a",
                    "--time", "t,d", "--sequence", "c", "--type", "a", "--time-format", "%H:%M:%S %Y-%m-%d")
 
+    def test_a_clock_without_colons(self):
+        for cut in 6, 4:
+            self.check(table(ROWS, ("date", "time", "case", "activity"), cells=lambda w, c, a, n: (
+                w[:10].replace("-", ""), w[11:].replace(":", "")[:cut], c, a)), "date,time", "case", "activity", first=None)
+        s = self.take(table(ROWS, ("date", "time", "case", "activity"), cells=lambda w, c, a, n: (w[:10], "%d" % (70 + len(n)), c, a)))
+        self.assertEqual(s["time_column"], "time")  # no clock
+
     def test_month_day_and_time(self):
         s = self.check(table(ROWS, ("Month", "Day", "Time", "case", "activity"), form="month_name",
                              cells=lambda w, c, a, n: (w[3:6], w[:2], w[12:], c, a)), "Month,Day,Time", "case", "activity", first=None)
@@ -314,6 +322,7 @@ class Content(Described):
         s = self.check(table(ROWS, ("end_date", "start_date", "case", "activity"), cells=lambda w, c, a, n: (w, w, c, a)),
                        "start_date", "case", "activity")
         self.assertRegex(s["text"], "or 'end_date': --time NAME")
+        self.check(table(ROWS, ("end", "start", "case", "activity"), cells=lambda w, c, a, n: (w, w, c, a)), "start", "case", "activity")
 
     def test_a_day_and_a_moment(self):
         for name in "started_at", "event_timestamp", "created_on", "Timestamp", "time_utc", "logged at":
@@ -462,6 +471,20 @@ class Content(Described):
             s = self.check(lines(data).replace("cron", "sshd"), "time", "host", "message", name="x.log", sequences=2, types=4)
             self.assertIn("pay for note #", s["type_names"])
 
+    def test_times_in_brackets(self):
+        for form, first in ("%a %b %d %H:%M:%S %Y", 0), ("%a %b %d %H:%M:%S.000 %Y", 0), ("%5.6f", None):
+            def stamp(w):
+                return form % (w - ROWS[0][0]).total_seconds() if "f" in form else w.strftime(form)
+            lines = "".join("[%s] [core:error] [client 127.0.0.1:%s] %s for %s\n" % (stamp(w), n[5:], a, n) for w, c, a, n in ROWS)
+            s = self.take(lines, name="x.log")
+            self.assertEqual((s["time_column"], s["type_column"], s["types"], s["events"]), ("time", "message", 4, 60), s["text"])
+            self.assertIn("[core:error] [client # pay for note #", s["type_names"])
+            self.assertEqual(s["calendar"], first is not None)
+
+    def test_the_kernel_is_no_syslog(self):
+        lines = "".join("%s,000000+00:00 %s%s for %s\n" % (w.isoformat(), a, " twice" * (a == "pay"), n) for w, c, a, n in ROWS)
+        self.check(lines, "time", None, "message", name="x.log", sequences=1, types=4)
+
     def test_lines_of_programs(self):
         kind = {"pay": "gateway answered with %s after a while"}
         forms = {"dpkg": "%Y-%m-%d %H:%M:%S {m}", "python": "%Y-%m-%d %H:%M:%S,123 - shop.web - INFO - {m}", "nginx": "%Y/%m/%d %H:%M:%S [ERROR] 2045#2045: *12 {m}",
@@ -566,7 +589,7 @@ class Content(Described):
 
     def test_other_formats_are_named(self):
         for begin, says in [("PK\3\4\0", "spreadsheet"), ("PAR1\0", "Parquet"), ("SQLite format 3\0", "SQLite"),
-                            ("<?xml version='1.0'?>", "XML"), ("<html>", "web page"), ("<!DOCTYPE html>", "web page")]:
+                            ("<?xml version='1.0'?>", "XML"), ("P\0\0\0\0\0\0\0{\"smurf\"", "this is a model"), ("<html>", "web page"), ("<!DOCTYPE html>", "web page")]:
             self.refused(begin + " " * 50, says)
         self.check(table(ROWS, ("PAR1", "case", "activity", "when"), cells=lambda w, c, a, n: (n, c, a, w)), "when", "case", "activity")
 

@@ -153,6 +153,22 @@ class Watch(ModelCase):
             self.assertEqual(done.status, 2, done.err)
             self.assertIn(word, done.err)
 
+    def test_one_type_without_a_name(self):
+        """Texts for people do not call it '0'."""
+        self.write("plain.csv", "time\n" + "".join("%s\n" % line.split(",")[0] for line in sorted(log(10, 3).splitlines()[1:])))
+        self.smurf("train", "plain.csv", "-o", "plain.safetensors", "--epochs", "1", "-q")
+        found = self.jsonl("watch", "plain.safetensors", "plain.csv", "-q", "--alarms-per-day", "20")
+        for kind, start in ("overdue", r"silent for .* since the last event: longer"), ("early", "an event came .* after the last event: sooner"):
+            words = [a["evidence"] for a in found if a["alarm"] == kind]
+            self.assertTrue(words)
+            for text in words:
+                self.assertRegex(text, "^" + start)
+        self.assertRegex(self.smurf("predict", "plain.safetensors", "plain.csv", "-q").lines[1], "90%$")
+        counts = [line.split()[1:3] for line in self.smurf("sample", "plain.safetensors", "plain.csv", "--until", "1h", "-q").lines]
+        self.assertEqual([c for c in counts if c[0] == "count"], [["count", "all"]])
+        self.write("one.csv", "time\n2026-01-01T00:00:00Z\n")
+        self.assertRegex(self.smurf("watch", "plain.safetensors", "one.csv", quiet=False).err, "^1 event of 1 sequence: no alarms yet")
+
     def test_stopping_saves_the_state(self):
         rows = log(40, 3).splitlines(keepends=True)
         process = subprocess.Popen([common.SMURF, "watch", self.at("model.safetensors"), "-", "--state", "state"], cwd=self.folder,
