@@ -20,6 +20,35 @@ COLUMNS = [("cs", "CS %", 2, -1), ("crps", "CRPS", 4, -1), ("cer", "CER %", 2, -
            ("acc_true_time", "at true time %", 2, 1), ("log_likelihood", "log-lik.", 3, 1), ("skill", "skill %", 1, 1)]
 
 
+# Finished cells and answers of earlier runs, by their path in --runs: the long ones take days, and come one by one.
+KEPT = ROOT / "bench" / "kept.jsonl"
+
+
+def restore(arguments):
+    """Puts what was kept where smurf compare finds it."""
+    for line in KEPT.read_text().splitlines() if KEPT.exists() else []:
+        kept = json.loads(line)
+        path = arguments.runs / kept["path"]
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(kept["text"])
+
+
+def keep(arguments):
+    """Keeps what was finished; of logs, what the tables need."""
+    kept = {json.loads(line)["path"]: line for line in KEPT.read_text().splitlines()} if KEPT.exists() else {}
+    for path in [*arguments.runs.glob("*/*/result-*.json"), *arguments.runs.glob("json/*.json"), *arguments.runs.glob("*/*/log.jsonl")]:
+        text, name = path.read_text(), str(path.relative_to(arguments.runs))
+        if path.suffix == ".json":
+            text = json.dumps(json.loads(text), separators=(",", ":"))
+        elif list(path.parent.glob("result-*.json")):
+            text = "".join(json.dumps({"seconds": json.loads(line)["seconds"]}) + "\n" for line in text.splitlines())
+        else:
+            continue  # not finished
+        kept[name] = json.dumps({"path": name, "text": text})
+    KEPT.write_text("".join(kept[name] + "\n" for name in sorted(kept)))
+
+
 def add_options(parser):
     parser.add_argument("--command", type=pathlib.Path, default=ROOT / "build" / "smurf")
     parser.add_argument("--data", type=pathlib.Path, default=ROOT.parent / "shared" / "data")

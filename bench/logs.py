@@ -4,7 +4,8 @@
     bench/logs.py [--command SMURF] [--data FOLDER] [--runs FOLDER] [--threads N] [--only NAME ...] [--write]
 
 One table compares forecasts with the naive laws on what training has not seen; one says what each part of the preset is
-worth. Runs that are complete are not repeated. --only takes names of logs. --write only writes the document.
+worth. Runs that are complete are not repeated. --only takes names of logs, or
+releases, the five folds of hospital cases. --write only writes the document.
 """
 
 import argparse
@@ -13,6 +14,8 @@ import json
 import pathlib
 import statistics
 import subprocess
+
+import releases
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SEEDS = 3
@@ -148,6 +151,7 @@ def document(arguments):
              "CS: root mean square of coverage - level over the levels 0.50 to 0.95, as in the paper and by the randomised PIT; noise floor: that of the true law. The 90% interval is central, its ends",
              "are on ticks of the clock and belong to it; where gaps of 0 are frequent, its coverage exceeds 90% by right, and that by PIT is the one to look at. Types: accuracy at the true time.", "",
              *calibration(found), "",
+             "## The end of a case", "", *releases.section(quiet),
              "## What each part is worth", "", "The default preset with one part switched off, first seed.", "", *ablation(arguments), ""]
     (ROOT / "doc" / "logs.md").write_text("\n".join(lines))
 
@@ -158,7 +162,7 @@ def main():
     parser.add_argument("--data", type=pathlib.Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--runs", type=pathlib.Path, default=ROOT / "runs")
     parser.add_argument("--threads", type=int, default=0)
-    parser.add_argument("--only", nargs="*", default=[], help="names of logs")
+    parser.add_argument("--only", nargs="*", default=[], help="names of logs, or releases")
     parser.add_argument("--write", action="store_true", help="only write the document, from existing results")
     arguments = parser.parse_args()
     for log in LOGS if not arguments.write else []:
@@ -167,6 +171,8 @@ def main():
                 run(arguments, log, *ALL, seed)
             for part, options in parts(log)[1:]:
                 run(arguments, log, part, options, 1)
+    if not arguments.write and (not arguments.only or "releases" in arguments.only):
+        releases.section(arguments)
     document(arguments)
 
 

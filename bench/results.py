@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """Compares all models on four data sets, with smurf compare, and writes doc/results.md and its figures.
 
-    bench/results.py [--command SMURF] [--data FOLDER] [--runs FOLDER] [--threads N] [--only SET[/CALL] ...] [--write]
+    bench/results.py [--command SMURF] [--data FOLDER] [--runs FOLDER] [--threads N] [--only SET[/CALL] ...] [--seeds N] [--write]
 
-Runs are stored: complete ones are not repeated, interrupted ones are resumed. --only takes names such as mimic2 or
+Runs are stored: complete ones are not repeated, interrupted ones are resumed. What is complete is also kept in bench/kept.jsonl, which
+another computer begins with. --only takes names such as mimic2 or
 stackoverflow/rivals. --write only writes the document, from existing answers; it says what was not run.
 """
 
 import argparse
 
 import plot
-from compared import PRESET, ROOT, TITLE, UNIT_TEXT, add_options, command_line, compare, epochs, floor, is_naive, minutes, naive_rows, table
+from compared import PRESET, ROOT, TITLE, UNIT_TEXT, add_options, command_line, compare, epochs, floor, is_naive, keep, minutes, naive_rows, restore, table
 
 DATA = ["stackoverflow", "retweet", "mimic2", "financial"]
 MODELS = ["default", "nhp", "nce", "thp", "sahp"]
@@ -60,8 +61,12 @@ def answers(arguments, data):
     """The answers of each kind as one, None if its first call was not run."""
     found = {}
     for kind, name, models, options in call_list(data):
-        here = argparse.Namespace(**{**vars(arguments), "write": arguments.write or bool(arguments.only) and not {data, f"{data}/{name}"} & set(arguments.only)})
-        answer = compare(here, data, models, options)
+        asked = not arguments.write and (not arguments.only or {data, f"{data}/{name}"} & set(arguments.only))
+        here = argparse.Namespace(**{**vars(arguments), "write": not asked})
+        answer = compare(here, data, models, at_most(options, arguments.seeds)) if asked else None
+        if answer:
+            keep(arguments)
+        answer = most_seeds(arguments, data, models, options) or answer
         if kind not in found or not found[kind]:
             found[kind] = answer
         elif answer:
@@ -71,8 +76,24 @@ def answers(arguments, data):
     return found
 
 
+def at_most(options, seeds):
+    """The options of a call with fewer seeds."""
+    most = int(options[1])
+    return ["--seeds", str(min(most, seeds or most)), *options[2:]]
+
+
+def most_seeds(arguments, data, models, options):
+    """The answer with the most seeds that there is; None if the call was not run."""
+    there = argparse.Namespace(**{**vars(arguments), "write": True})
+    found = (compare(there, data, models, at_most(options, seeds)) for seeds in range(int(options[1]), 0, -1))
+    return next((answer for answer in found if answer), None)
+
+
 def was_run(arguments, data, models, options):
-    return compare(argparse.Namespace(**{**vars(arguments), "write": True}), data, models, options) is not None
+    """What is to be said of a command."""
+    answer = most_seeds(arguments, data, models, options)
+    seeds = max((len(row["each"]) for row in answer["rows"] if row.get("each")), default=1) if answer else 0
+    return "   # not run" if not answer else "" if seeds >= int(options[1]) else f"   # run with {seeds} of them"
 
 
 # ---- Rows ----
@@ -125,7 +146,7 @@ def section(arguments, data):
              *table(rows + naive_rows(answer) + published_rows(data), [("seeds", seeds_of), ("training", time_of)]), "",
              f"![Coverage and interval lengths on {TITLE[data]}](comparison-{data}.svg)", ""]
     for _, _, models, options in call_list(data):
-        lines.append(f"    {command_line(data, models, options)}" + ("" if was_run(arguments, data, models, options) else "   # not run"))
+        lines.append(f"    {command_line(data, models, options)}" + was_run(arguments, data, models, options))
     lines.append("")
     picture(data, answer)
     return lines, found
@@ -285,7 +306,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_options(parser)
     parser.add_argument("--only", nargs="*", default=[], help="data sets, or calls such as stackoverflow/rivals")
-    document(parser.parse_args())
+    parser.add_argument("--seeds", type=int, help="at most so many seeds (default: as the table asks for)")
+    arguments = parser.parse_args()
+    restore(arguments)
+    document(arguments)
 
 
 if __name__ == "__main__":
