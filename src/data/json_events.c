@@ -11,6 +11,13 @@ void smurf_json_events_release(struct json_events *e)
     *e = (struct json_events){0};
 }
 
+bool smurf_json_holds_objects(const struct source *source)
+{
+    const char *p = source->p + 1;
+    while (p < source->end && memchr(" \t\r\n", *p, 4)) p++;
+    return p < source->end && (*p == '{' || *p == '[');
+}
+
 /* ---- The sample -------------------------------------------------------------------------------- */
 
 struct sample {
@@ -30,20 +37,12 @@ struct sample {
     bool partial; /* there are more rows than these */
 };
 
-/* Does the array that begins here hold objects or arrays? */
-static bool holds_objects(const struct source *source)
-{
-    const char *p = source->p + 1;
-    while (p < source->end && memchr(" \t\r\n", *p, 4)) p++;
-    return p < source->end && (*p == '{' || *p == '[');
-}
-
 /* Skips what is no value of an event, but not the list that holds the events. */
 static void pass_over(struct sample *s, struct json *json, char c, size_t key, size_t key_n, bool top)
 {
     enum json_array kind = c == '[' ? s->kind(s->context, json->scratch + key, key_n) : JSON_ARRAY_FIELD;
     s->other = s->other || kind == JSON_ARRAY_SEQUENCE;
-    s->in_list = top && kind == JSON_ARRAY_LIST && holds_objects(json->source);
+    s->in_list = top && kind == JSON_ARRAY_LIST && smurf_json_holds_objects(json->source);
     s->listed = s->listed || s->in_list;
     if (!s->in_list) smurf_json_skip(json);
 }

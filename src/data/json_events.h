@@ -27,6 +27,8 @@ smurf_status smurf_json_events_sniff(struct json_events *e, struct source *sourc
 /* For streams: takes the fields of config->as, if there are any, unless the config names others. */
 smurf_status smurf_json_events_as(struct json_events *e, const smurf_read_config *config, smurf_error *err);
 void smurf_json_events_release(struct json_events *e);
+/* Does the array at which the source stands hold objects or arrays, as far as it has been read? */
+bool smurf_json_holds_objects(const struct source *source);
 
 /* The value of a field of the current object; n 0: empty or missing. */
 typedef struct field json_value(const void *context, const char *key);

@@ -512,6 +512,14 @@ static bool is_shelf(const struct reader *r, const char *key)
     return false;
 }
 
+/* A shelf, and not a field of an event that is called like one. */
+static bool is_list(const struct reader *r, const char *key)
+{
+    if (!is_shelf(r, key)) return false;
+    if (r->events.sniffed) return r->events.listed;
+    return !r->events.known || smurf_json_holds_objects(r->json.source);
+}
+
 /* Forgets the members seen so far. */
 static void clear_object(struct reader *r)
 {
@@ -548,7 +556,7 @@ static void read_member(struct reader *r, bool top)
         enum array_role role = array_role(r, json->scratch + m.key, m.key_n);
         if (role != ARRAY_NONE)
             take_array(r, role, m.key);
-        else if (top && is_shelf(r, json->scratch + m.key) && (r->events.listed || !r->events.sniffed))
+        else if (top && is_list(r, json->scratch + m.key))
             read_shelf(r, m.key);
         else
             smurf_json_skip(json);

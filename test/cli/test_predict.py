@@ -310,6 +310,19 @@ class Clocks(common.Case):
         self.smurf("predict", "numbersh.safetensors", "numbers.csv")
 
 
+class Fields(common.Case):
+    def test_an_array_called_data(self):
+        """In a stream, too, it is a list of events only if it holds objects."""
+        events = [{"at": 1700000000 + 60 * i + i % 7, "what": "ab"[i % 2], "data": [1, 2]} for i in range(90)]
+        lines = "".join(json.dumps(e) + "\n" for e in events)
+        self.write("x.jsonl", lines)
+        self.smurf("train", "x.jsonl", "-o", "x.safetensors", "-q", "--epochs", "1")
+        answer = self.smurf("predict", "x.safetensors", "x.jsonl", "-q").out
+        self.assertEqual(self.smurf("predict", "x.safetensors", "-", "-q", input=lines).out, answer)
+        listed = json.dumps({"data": [{**e, "data": None} for e in events]})
+        self.assertEqual(self.smurf("predict", "x.safetensors", "-", "-q", input=listed).out, answer)
+
+
 class NoModel(common.Case):
     def test_data_for_a_model(self):
         self.write("a.csv", "time,type\n1,a\n2,b\n")
