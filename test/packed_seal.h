@@ -9,7 +9,14 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { PACKED_HEADER = 104, PACKED_EVENTS = 24, PACKED_TYPES = 48, PACKED_HASHES = 64, PACKED_OWN = 96 };
+enum {
+    PACKED_HEADER = 104,
+    PACKED_EVENTS = 24,
+    PACKED_TYPES = 48,
+    PACKED_COLUMNS = 60,
+    PACKED_HASHES = 64,
+    PACKED_OWN = 96
+};
 
 static inline uint64_t packed_number(const unsigned char *p)
 {
@@ -31,11 +38,14 @@ static inline void packed_put_hash(unsigned char *at, const unsigned char *p, si
 static inline bool packed_parts(const unsigned char *p, size_t n, size_t at[5])
 {
     if (n < PACKED_HEADER) return false;
-    uint64_t events = packed_number(p + PACKED_EVENTS), sequences = packed_number(p + 32), texts = packed_number(p + 40);
-    if (events > n || sequences > n || texts > n) return false;
+    uint32_t columns;
+    memcpy(&columns, p + PACKED_COLUMNS, sizeof columns);
+    uint64_t events = packed_number(p + PACKED_EVENTS), sequences = packed_number(p + 32),
+             texts = packed_number(p + 40);
+    if (events > n || sequences > n || texts > n || columns > n) return false;
     at[0] = PACKED_HEADER;
     at[1] = at[0] + events * 8;
-    at[2] = at[1] + (events * 4 + 7) / 8 * 8;
+    at[2] = at[1] + (events * 4 + 7) / 8 * 8 + (events * columns * 4 + 7) / 8 * 8;
     at[3] = at[2] + sequences * 56;
     at[4] = at[3] + texts;
     return at[4] <= n;

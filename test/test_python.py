@@ -317,6 +317,41 @@ class Laws(Case):
         with self.assertRaises(KeyError):
             self.model.law(self.log, "nobody")
 
+    def test_further_columns(self):
+        """From a table or a packed file to forecasts, whole and event by event; the command has the same."""
+        path, packed = self.at / "orders.csv", self.at / "orders.smurf"
+        rows = [(f"c{s}", s + i * 1.5 + (i * 7919 % 13) / 10, "xy"[i % 2], i % 5 if i % 4 else None, "north" if i % 3 else "south")
+                for s in range(12) for i in range(20)]
+        df = pd.DataFrame(rows, columns=["customer", "time", "type", "amount", "region"])
+        df.to_csv(path, index=False)
+        features = ["amount=number", "region"]
+        command("convert", path, packed, "--features", ",".join(features), "-q")
+        log = smurf.read(path, features=features)
+        self.assertEqual((log.features, smurf.read(packed).features), (["amount", "region"], ["amount", "region"]))
+        self.assertEqual((smurf.read(path).features, smurf.read(packed, features=["region"]).features), ([], ["region"]))
+        model = smurf.fit(log, epochs=20, threads=1)
+        found = model.forecast(smurf.read(path, like=model)).df.set_index("sequence")
+        self.assertEqual(list(found["median"]), list(model.forecast(smurf.read(packed)).df["median"]))
+        model.save(self.at / "orders.safetensors")
+        out = command("predict", self.at / "orders.safetensors", path, "--format", "jsonl", "-q").splitlines()
+        self.assertAlmostEqual(json.loads(out[0])["median"] / found["median"].iloc[0], 1, 5)
+        live, other = model.live(), model.live()
+        for e in df[df["customer"] == "c3"].itertuples():
+            live.append("c3", e.time, e.type, {"amount": e.amount, "region": e.region})  # NaN: missing
+            other.append("c3", e.time, e.type, {"region": "mars"})
+        self.assertAlmostEqual(live.forecast("c3")["median"] / found.loc["c3", "median"], 1, 4)
+        self.assertNotEqual(live.forecast("c3")["mean"], other.forecast("c3")["mean"])
+        for wrong, says in ((None, "the model sees further columns: give features={'amount'"), ({"colour": 1}, "no further column 'colour'"),
+                            ({"amount": "much"}, "'amount' holds numbers, not 'much'")):
+            with self.assertRaisesRegex(smurf.ArgumentError, says):
+                live.append("c3", 99, "x", wrong)
+        with self.assertRaisesRegex(smurf.ArgumentError, "no further column 'amount': it sees none"):
+            self.model.live().append("T1", "2026-05-04", "opened", {"amount": 1})
+        with self.assertRaisesRegex(smurf.InputError, "no column 'colour'"):
+            smurf.read(path, features=["colour"])
+        with self.assertRaisesRegex(smurf.InputError, "it has no further column 'amount'"):
+            model.forecast(smurf.from_pandas(df, time="time", type="type", sequence="customer"))
+
     def test_live_forecasts_are_those_of_the_log(self):
         live, df = self.model.live(), self.log.to_pandas()
         for event in df[df["sequence"] == "T018"].itertuples():

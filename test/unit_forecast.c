@@ -337,6 +337,41 @@ static void futures_follow_the_law(void **state)
     smurf_data_free(data);
 }
 
+/* Drawn events are on ticks of the clock, as forecasts are, and not before the end of a silence. */
+static void futures_are_on_ticks(void **state)
+{
+    (void)state;
+    const double silence[] = {0, 0.4}; /* the tick that it ends in is over */
+    smurf_error err;
+    smurf_data *data = simulate("hawkes", 2, 20, 40, 4);
+    smurf_model *m = trained("objective=mle", data);
+    m->notes.tick = 0.25;
+    smurf_forecast *f = forecast_of(m, 0, smurf_data_sequence(data, 1), 15);
+    for (int k = 0; k < 2; k++) {
+        smurf_futures *futures;
+        smurf_futures_config c;
+        smurf_futures_config_init(&c);
+        c.paths = 400, c.events = 4, c.threads = 1;
+        double known, share = 0;
+        assert_int_equal(smurf_forecast_silence(f, silence[k], &err), SMURF_OK);
+        assert_int_equal(smurf_forecast_futures(f, &c, &futures, &err), SMURF_OK);
+        for (size_t i = 0; i < 400; i++) {
+            const double *time;
+            const uint32_t *type;
+            size_t n = smurf_futures_path(futures, i, &time, &type);
+            assert_true(n == 4 && time[0] >= silence[k]);
+            for (size_t j = 0; j < n; j++) assert_true(4 * time[j] == rint(4 * time[j]));
+            share += time[0] <= 0.75 ? 1.0 / 400 : 0;
+        }
+        assert_int_equal(smurf_forecast_within(f, 0.75, &known, &err), SMURF_OK);
+        assert_true(fabs(share - known) < 4 * sqrt(known * (1 - known) / 400) + 1e-9);
+        smurf_futures_free(futures);
+    }
+    smurf_forecast_free(f);
+    smurf_model_free(m);
+    smurf_data_free(data);
+}
+
 /* ---- Calibration ----------------------------------------------------------------------------- */
 
 /* A model that has hardly learned anything is far from calibrated; the map mends that, and cross-fitting shows it. */
@@ -588,6 +623,7 @@ int main(void)
         cmocka_unit_test(wrong_events_change_nothing),
         cmocka_unit_test(answers_are_finite),
         cmocka_unit_test(futures_follow_the_law),
+        cmocka_unit_test(futures_are_on_ticks),
         cmocka_unit_test(recalibration_mends),
         cmocka_unit_test(ranks_are_whole),
         cmocka_unit_test(conformal_covers),

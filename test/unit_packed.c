@@ -214,7 +214,7 @@ static void expect(struct bytes b, size_t n, const char *text)
 static void test_damage(void **state)
 {
     (void)state;
-    static const char *const what[] = {"its times changed", "its types changed", "its sequences changed",
+    static const char *const what[] = {"its times changed", "its types or columns changed", "its sequences changed",
                                        "its names changed"};
     smurf_data *data = example();
     struct bytes b = pack(data);
@@ -256,15 +256,98 @@ static void test_other_files(void **state)
     smurf_data *data = example();
     struct bytes b = pack(data);
     unsigned char *p = b.p;
-    p[12] = 2;
+    p[12] = 3;
     packed_seal(p, b.n);
-    expect(b, b.n, "has version 2, this program reads version 1 (use a newer smurf, or convert the data again)");
+    expect(b, b.n, "has version 3, this program reads version 2 (use a newer smurf, or convert the data again)");
     p[12] = 0;
     packed_seal(p, b.n);
     expect(b, b.n, "its header changed");
     p[8] = 1, p[9] = 2, p[10] = 3, p[11] = 4;
     expect(b, b.n, "the other byte order (convert it to JSON Lines there)");
     smurf_data_free(data);
+    free(b.p);
+}
+
+/* ---- Further columns ----------------------------------------------------------------------------- */
+
+static const char column_text[] = "user,when,event,amount,region\n"
+                                  "ann,1,start,5,north\n"
+                                  "ann,2,stop,,south\n"
+                                  "bob,1,start,-1e30,\n"
+                                  "bob,4,fail,0.1,north\n"
+                                  "bob,5,stop,7,west\n";
+
+static smurf_data *columns_of(const void *bytes, size_t n, const char *features)
+{
+    smurf_data *data;
+    smurf_error err;
+    smurf_read_config config;
+    smurf_read_config_init(&config);
+    config.features = features;
+    config.rare = 0;
+    if (smurf_data_read_memory(&data, bytes, n, "x", &config, &err)) fail_msg("%s", err.message);
+    return data;
+}
+
+static void test_columns_are_kept(void **state)
+{
+    (void)state;
+    smurf_data *data = columns_of(column_text, sizeof column_text - 1, "amount,region");
+    struct bytes b = pack(data), c;
+    assert_int_equal(((char *)b.p)[12], 2);
+    smurf_data *again = columns_of(b.p, b.n, NULL), *one = columns_of(b.p, b.n, "region"),
+               *none = columns_of(b.p, b.n, "");
+    same_data(data, again);
+    assert_true(smurf_further_same(&data->further, &again->further));
+    assert_memory_equal(data->further_value, again->further_value, 10 * sizeof(float));
+    assert_string_equal(smurf_data_reading(again)->features, "amount=number,region=word");
+    assert_int_equal(smurf_data_columns(one), 1);
+    for (int i = 0; i < 5; i++)
+        assert_memory_equal(&one->further_value[i], &data->further_value[2 * i + 1], sizeof(float));
+    assert_int_equal(smurf_data_columns(none), 0);
+    c = pack(none); /* as it was before there were columns */
+    assert_int_equal(((char *)c.p)[12], 1);
+    smurf_data_free(data), smurf_data_free(again), smurf_data_free(one), smurf_data_free(none);
+    free(b.p), free(c.p);
+}
+
+static void test_columns_are_checked(void **state)
+{
+    (void)state;
+    smurf_data *data = columns_of(column_text, sizeof column_text - 1, "amount,region");
+    struct bytes b = pack(data);
+    unsigned char *p = b.p, *copy = malloc(b.n);
+    size_t at[5] = {0};
+    assert_true(copy && packed_parts(p, b.n, at));
+    memcpy(copy, p, b.n);
+    const float word[] = {-1, 0.5f, 4, INFINITY, 1e9f}, number[] = {INFINITY, -INFINITY};
+    unsigned char *row = p + at[1] + 24, *text = memmem(p + at[3], at[4] - at[3], "namount", 8);
+    assert_non_null(text);
+    for (size_t i = 0; i < 7; i++) {
+        if (i < 5)
+            memcpy(row + 4, &word[i], 4);
+        else
+            memcpy(row, &number[i - 5], 4);
+        packed_seal(p, b.n);
+        expect(b, b.n, "its types or columns changed");
+        memcpy(p, copy, b.n);
+    }
+    static const char *const names[] = {"xamount", "n", "wamount", "nregion"}; /* kind, no name, no words, twice */
+    for (size_t i = 0; i < 4; i++) {
+        strcpy((char *)text, names[i]);
+        if (i == 3) memmove(text + 8, "nregion", 8);
+        packed_seal(p, b.n);
+        expect(b, b.n, "its names changed");
+        memcpy(p, copy, b.n);
+    }
+    for (int i = 0; i < 2; i++) { /* too many columns; columns in a file without them */
+        p[i ? 12 : PACKED_COLUMNS] = i ? 1 : 33;
+        packed_seal(p, b.n);
+        expect(b, b.n, "its header changed");
+        memcpy(p, copy, b.n);
+    }
+    smurf_data_free(data);
+    free(copy);
     free(b.p);
 }
 
@@ -287,7 +370,7 @@ static void test_contents_are_checked(void **state)
     }
     p[at[1]] = 3; /* of three types */
     packed_seal(p, b.n);
-    expect(b, b.n, "its types changed");
+    expect(b, b.n, "its types or columns changed");
     memcpy(p, copy, b.n);
     p[at[2] + 24] = 200; /* a length */
     packed_seal(p, b.n);
@@ -357,6 +440,8 @@ int main(void)
         cmocka_unit_test(test_size),
         cmocka_unit_test(test_other_files),
         cmocka_unit_test(test_contents_are_checked),
+        cmocka_unit_test(test_columns_are_kept),
+        cmocka_unit_test(test_columns_are_checked),
         cmocka_unit_test(test_rare_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

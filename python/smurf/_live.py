@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import threading
-from typing import Any, Iterator
+from typing import Any, Iterator, Mapping, Optional
 
 import numpy as np
 
@@ -12,10 +12,18 @@ from smurf import _html
 from smurf._forecast import Question, level_name
 from smurf._futures import new_history
 from smurf._law import Law
-from smurf._lib import NULL, Lent, call, ffi, lib, made
+from smurf._lib import NULL, ArgumentError, Lent, call, ffi, lib, made, text
 from smurf._times import instant, moment, timedelta
 
 _FAR = 2**20  # numbers from here on are counted from an origin, as everywhere in the library
+
+
+def _words(model: Any, column: int) -> dict[Any, int]:
+    """Numbers of the words of a further column; empty: it holds numbers."""
+    out: dict[Any, int] = {}
+    while (word := lib.smurf_model_column_word(model._handle, column, len(out))) != NULL:
+        out[text(word)] = len(out)
+    return out
 
 
 class Live:
@@ -33,6 +41,8 @@ class Live:
         self._model, self._history = model, history
         self._kinds, self._unit, self._dates = model.types, model.unit, model.is_calendar
         self._number = {name: k for k, name in enumerate(self._kinds)}
+        self._columns = [text(lib.smurf_model_column_name(model._handle, k)) for k in range(lib.smurf_model_columns(model._handle))]
+        self._words = [_words(model, k) for k in range(len(self._columns))]
         self._of: dict[Any, tuple[Lent, int]] = {}  # history and origin, by sequence
         self._lock = threading.Lock()
         self._asked: Any = None  # the last question, and what it was made of
@@ -53,15 +63,17 @@ class Live:
                 found = self._of[sequence] = handle, whole
             return found
 
-    def append(self, sequence: Any, time: Any, type: Any = 0) -> None:
+    def append(self, sequence: Any, time: Any, type: Any = 0, features: Optional[Mapping[str, Any]] = None) -> None:
         """An event of a sequence: its time (a number or a date) and type (a name or number). A type that the model does not know keeps
-        only its time."""
+        only its time. features: of a model that sees further columns, their values by name; one that is not there, or None, is missing.
+        """
+        row = self._row(features)
         whole, part = self._when(time)
         handle, origin = self._of.get(sequence) or self._begin(sequence, whole if abs(whole) >= _FAR else 0)
         number = self._type(type)
         with handle as pointer:
             try:
-                call(lib.smurf_forecast_append, pointer, (whole - origin) + part, number)
+                call(lib.smurf_forecast_append_with, pointer, (whole - origin) + part, number, row)
             except BaseException:
                 if lib.smurf_forecast_events(pointer) == 0:
                     self._of.pop(sequence, None)  # it has not begun
@@ -73,6 +85,26 @@ class Live:
             return (int(time // 1), time % 1) if _FAR <= abs(time) < float("inf") else (0, time)
         when = moment(time)
         return when.whole, when.fraction
+
+    def _row(self, features: Optional[Mapping[str, Any]]) -> Any:
+        """Values of further columns, as the library wants them."""
+        if features is None and self._columns:
+            raise ArgumentError(f"the model sees further columns: give features={{{self._columns[0]!r}: ...}}, or {{}} if all are missing")
+        for name in features or {}:
+            if name not in self._columns:
+                raise ArgumentError(f"the model has no further column {name!r}: it sees {', '.join(self._columns) or 'none'}")
+        if not features:
+            return NULL
+        row = ffi.new("float[]", [float("nan")] * len(self._columns))
+        for k, name in enumerate(self._columns):
+            value, words = features.get(name), self._words[k]
+            if value is None or value != value or value == "":
+                continue
+            try:
+                row[k] = words.get(str(value), len(words)) if words else float(value)
+            except (TypeError, ValueError):
+                raise ArgumentError(f"the further column {name!r} holds numbers, not {value!r}") from None
+        return row
 
     def _type(self, type: Any) -> int:
         number = self._number.get(type)

@@ -76,6 +76,11 @@ class Log:
         return None if reading == NULL else text(reading.text)
 
     @property
+    def features(self) -> list[Any]:
+        """The names of the further columns that a model of this log sees."""
+        return [text(lib.smurf_data_column_name(self._handle, k)) for k in range(lib.smurf_data_columns(self._handle))]
+
+    @property
     def sequences(self) -> list[Any]:
         """The names of the sequences; where they have none, their numbers."""
         out = []
@@ -273,7 +278,7 @@ def read(path: Any, *, sequence: Optional[str] = None, time: Any = None, type: O
          timezone: Optional[str] = None, missing: Optional[str] = None, unit: Optional[str] = None, format: Optional[str] = None,
          key: Optional[str] = None, events: Any = None, sort: bool = True, types_are_words: Optional[bool] = None,
          rare: Optional[int] = None, observed_until: Any = None, like: Any = None,
-         table: Optional[str] = None, query: Optional[str] = None, progress: bool = True) -> Any:
+         table: Optional[str] = None, query: Optional[str] = None, features: Any = None, progress: bool = True) -> Any:
     """Reads a log from a file ("-": standard input), or three parts from a directory that holds train, dev and test,
     each one file or several (train-000.csv, train-001.csv, ...).
 
@@ -291,6 +296,7 @@ def read(path: Any, *, sequence: Optional[str] = None, time: Any = None, type: O
     of a log with dates.
     table, query: of a database; `path` is then an SQLite file or the address of a PostgreSQL database, "postgresql://user@host/name". A
     table that is the only one need not be named.
+    features: further columns that a model is to see: a list of names, "amount" or "zip=word", or "auto".
     like: a Model, to read the file as its train data was read.
 
     >>> import os, smurf, tempfile
@@ -303,7 +309,7 @@ def read(path: Any, *, sequence: Optional[str] = None, time: Any = None, type: O
     keep: list[Any] = []
     options = {"sequence": sequence, "time": time, "type": type, "time_format": time_format, "timezone": timezone,
                "missing": missing, "unit": unit, "format": format, "key": key, "events": events, "sort": sort,
-               "types_are_words": types_are_words, "rare": rare, "table": table, "query": query}
+               "types_are_words": types_are_words, "rare": rare, "table": table, "query": query, "features": features}
     with Progress(progress) as shown:
         c = _read_config(keep, options, shown)
         if like is not None:

@@ -46,8 +46,6 @@ void smurf_choose_reserve(const struct choosing *table, struct candidate *candid
 /* choose_further.c: takes the further columns; candidates: 0 without a sample. */
 smurf_status smurf_choose_further(struct choice *choice, const struct choosing *table,
                                   const struct candidate *candidate, size_t candidates, smurf_error *err);
-/* Writes them as a list, with what they hold: "amount=number,region=word". NULL: out of memory. */
-const char *smurf_choice_features(const struct choice *choice, const struct field *name, struct arena *arena);
 
 /* Messages carry no location. */
 smurf_status smurf_choose(struct choice *out, const struct choosing *table, smurf_error *err);

@@ -16,8 +16,6 @@
    tell a counter. */
 enum { AUTO_MOST = FURTHER_COLUMNS, AUTO_WORDS = 50, AUTO_FILLED = 20, COUNTER = 50 };
 
-enum kind { KIND_OPEN, KIND_NUMBER, KIND_WORD };
-
 /* ---- What columns hold ------------------------------------------------------------------------- */
 
 static bool is_taken(const struct choice *choice, size_t i)
@@ -76,60 +74,47 @@ static size_t namesake(const struct choosing *t, size_t column)
 }
 
 /* Whether "auto" takes a free column, and as what. */
-static enum kind usable(const struct choosing *t, const struct candidate *candidate, size_t column)
+static enum further_kind usable(const struct choosing *t, const struct candidate *candidate, size_t column)
 {
     const struct candidate *c = &candidate[column];
     const struct sniff_column *seen = c->seen;
     size_t distinct = smurf_sniff_distinct(seen);
-    if (namesake(t, column) < t->columns) return KIND_OPEN;
-    if (AUTO_FILLED * seen->cells < c->rows || distinct < 2 || !can_be_listed(c->name) || is_time(c)) return KIND_OPEN;
-    if (are_numbers(seen, 0.8) && !are_codes(c)) return KIND_NUMBER;
+    if (namesake(t, column) < t->columns) return FURTHER_OPEN;
+    if (AUTO_FILLED * seen->cells < c->rows || distinct < 2 || !can_be_listed(c->name) || is_time(c))
+        return FURTHER_OPEN;
+    if (are_numbers(seen, 0.8) && !are_codes(c)) return FURTHER_NUMBER;
     if (c->header && smurf_column_strength(COLUMN_SEQUENCE, c->name->text, c->name->n) >= COLUMN_LIKELY)
-        return KIND_OPEN;
-    return distinct <= AUTO_WORDS && seen->repeats ? KIND_WORD : KIND_OPEN;
+        return FURTHER_OPEN;
+    return distinct <= AUTO_WORDS && seen->repeats ? FURTHER_WORD : FURTHER_OPEN;
 }
 
 /* ---- The list ---------------------------------------------------------------------------------- */
 
-static smurf_status add(struct choice *choice, size_t column, enum kind kind, smurf_error *err)
+static smurf_status add(struct choice *choice, size_t column, enum further_kind kind, smurf_error *err)
 {
     if (choice->further == FURTHER_COLUMNS)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT, "more than %d further columns (name fewer with --features)",
                           FURTHER_COLUMNS);
     choice->further_column[choice->further] = column;
-    choice->further_is_word[choice->further++] = kind == KIND_WORD;
+    choice->further_is_word[choice->further++] = kind == FURTHER_WORD;
     return SMURF_OK;
-}
-
-/* Takes "=number" or "=word" off the end of a name. */
-static enum kind take_kind(const char *name, size_t *n)
-{
-    static const char *const ending[] = {[KIND_NUMBER] = "=number", [KIND_WORD] = "=word"};
-    for (int kind = KIND_NUMBER; kind <= KIND_WORD; kind++) {
-        size_t length = strlen(ending[kind]);
-        if (*n <= length || memcmp(name + *n - length, ending[kind], length) != 0) continue;
-        *n -= length;
-        return (enum kind)kind;
-    }
-    return KIND_OPEN;
 }
 
 void smurf_choose_reserve(const struct choosing *t, struct candidate *candidate, size_t candidates)
 {
-    for (const char *p = t->config->features; p && *p; p += *p == ',') {
-        size_t length = strcspn(p, ","), n = length;
-        take_kind(p, &n);
+    struct further_entry entry;
+    for (const char *list = t->config->features; smurf_further_next(&list, &entry);)
         for (size_t i = 0; i < candidates; i++)
-            if (t->name[i].n == n && memcmp(t->name[i].text, p, n) == 0) candidate[i].further = true;
-        p += length;
-    }
+            if (t->name[i].n == entry.n && memcmp(t->name[i].text, entry.name, entry.n) == 0)
+                candidate[i].further = true;
 }
 
 static smurf_status take_one(struct choice *choice, const struct choosing *t, const struct candidate *candidate,
-                             size_t candidates, const char *name, size_t n, smurf_error *err)
+                             size_t candidates, const struct further_entry *entry, smurf_error *err)
 {
-    enum kind kind = take_kind(name, &n);
-    size_t i = 0;
+    const char *name = entry->name;
+    enum further_kind kind = entry->kind;
+    size_t i = 0, n = entry->n;
     while (i < t->columns && (t->name[i].n != n || memcmp(t->name[i].text, name, n) != 0)) i++;
     if (i == t->columns)
         return smurf_fail(err, SMURF_ERROR_INPUT, "there is no column '%.*s'%s", n < 60 ? (int)n : 60, name,
@@ -143,18 +128,19 @@ static smurf_status take_one(struct choice *choice, const struct choosing *t, co
                           "the column '%.*s' cannot be a further one: it is the time, the sequence, the type or named "
                           "twice (leave it out of --features)",
                           FIELD_SHOWN(t->name[i]));
-    if (kind == KIND_OPEN && !t->sniff)
+    if (kind == FURTHER_OPEN && !t->sniff)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT,
                           "a stream does not tell what the column '%.*s' holds: write --features '%.*s=number' or "
                           "'%.*s=word'",
                           FIELD_SHOWN(t->name[i]), FIELD_SHOWN(t->name[i]), FIELD_SHOWN(t->name[i]));
-    if (kind == KIND_OPEN && i < candidates && candidate[i].seen->cells &&
+    if (kind == FURTHER_OPEN && i < candidates && candidate[i].seen->cells &&
         candidate[i].seen->commas == candidate[i].seen->cells)
         return smurf_fail(err, SMURF_ERROR_INPUT,
                           "the column '%.*s' holds numbers with a comma, such as %s (write a point before decimals; "
                           "--features '%.*s=word' reads words)",
                           FIELD_SHOWN(t->name[i]), candidate[i].seen->example, FIELD_SHOWN(t->name[i]));
-    if (kind == KIND_OPEN) kind = i < candidates && are_numbers(candidate[i].seen, 0.8) ? KIND_NUMBER : KIND_WORD;
+    if (kind == FURTHER_OPEN)
+        kind = i < candidates && are_numbers(candidate[i].seen, 0.8) ? FURTHER_NUMBER : FURTHER_WORD;
     return add(choice, i, kind, err);
 }
 
@@ -164,7 +150,7 @@ static void note_others(struct choice *choice, const struct choosing *t, const s
 {
     size_t used = 0;
     for (size_t i = 0; i < candidates && used < sizeof choice->others; i++) {
-        if (is_taken(choice, i) || usable(t, candidate, i) == KIND_OPEN) continue;
+        if (is_taken(choice, i) || usable(t, candidate, i) == FURTHER_OPEN) continue;
         used += (size_t)snprintf(choice->others + used, sizeof choice->others - used, "%s%.*s", used ? ", " : "",
                                  FIELD_SHOWN(*candidate[i].name));
     }
@@ -182,32 +168,14 @@ smurf_status smurf_choose_further(struct choice *choice, const struct choosing *
             return smurf_fail(err, SMURF_ERROR_ARGUMENT,
                               "--features auto needs a file, not a stream: name the columns");
         for (size_t i = 0; i < candidates && choice->further < AUTO_MOST && !status; i++) {
-            enum kind kind = is_taken(choice, i) ? KIND_OPEN : usable(t, candidate, i);
-            if (kind != KIND_OPEN) status = add(choice, i, kind, err);
+            enum further_kind kind = is_taken(choice, i) ? FURTHER_OPEN : usable(t, candidate, i);
+            if (kind != FURTHER_OPEN) status = add(choice, i, kind, err);
         }
     } else {
-        for (const char *p = list; p && *p && !status; p += *p == ',') {
-            size_t n = strcspn(p, ",");
-            status = take_one(choice, t, candidate, candidates, p, n, err);
-            p += n;
-        }
+        struct further_entry entry;
+        while (!status && smurf_further_next(&list, &entry))
+            status = take_one(choice, t, candidate, candidates, &entry, err);
     }
     if (!status) note_others(choice, t, candidate, candidates);
     return status;
-}
-
-const char *smurf_choice_features(const struct choice *choice, const struct field *name, struct arena *arena)
-{
-    size_t n = 1;
-    for (size_t k = 0; k < choice->further; k++) n += name[choice->further_column[k]].n + sizeof "=number,";
-    char *text = smurf_arena_alloc(arena, n), *p = text;
-    if (!text) return NULL;
-    for (size_t k = 0; k < choice->further; k++) {
-        const struct field *f = &name[choice->further_column[k]];
-        if (k) *p++ = ',';
-        p = mempcpy(p, f->text, f->n);
-        p = stpcpy(p, choice->further_is_word[k] ? "=word" : "=number");
-    }
-    *p = '\0';
-    return text;
 }

@@ -198,8 +198,8 @@ static smurf_status check_features(const struct builder *b, const smurf_read_con
 {
     if (!config->features || !*config->features || b->reading.features) return SMURF_OK;
     return smurf_fail_at(err, source->name, 0,
-                         "further columns are read from CSV, TSV and JSON with one object per event only (convert it, "
-                         "or leave --features out)");
+                         "further columns are read from CSV, TSV, packed files and JSON with one object per event "
+                         "only (convert it, or leave --features out)");
 }
 
 smurf_status smurf_format_read_source(smurf_data **out, struct source *source, const smurf_data *types_of,
@@ -338,8 +338,8 @@ static smurf_status choose_writer(const struct format_class **out, const char *p
     smurf_status status = *out ? SMURF_OK : smurf_format_find(out, asked, err);
     if (!status && columns && !(*out)->further)
         return smurf_fail(err, SMURF_ERROR_ARGUMENT,
-                          "%s cannot hold the %zu further column%s of this data: write CSV or TSV, or leave --features "
-                          "out",
+                          "%s cannot hold the %zu further column%s of this data: write CSV, TSV or a packed file, or "
+                          "leave --features out",
                           (*out)->title, columns, columns == 1 ? "" : "s");
     if (!status && !(*out)->write)
         status = smurf_fail(err, SMURF_ERROR_ARGUMENT, "%s can be read but not written: choose another format",

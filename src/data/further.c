@@ -29,13 +29,6 @@ smurf_status smurf_further_add(struct further *f, const char *name, size_t n, bo
     return SMURF_OK;
 }
 
-static bool copy_words(struct names *to, const struct names *from)
-{
-    for (uint32_t k = 0; k < from->count; k++)
-        if (smurf_names_intern(to, from->name[k], from->length[k]) != k) return false;
-    return true;
-}
-
 smurf_status smurf_further_copy(struct further *to, const struct further *from, smurf_error *err)
 {
     *to = (struct further){0};
@@ -43,7 +36,7 @@ smurf_status smurf_further_copy(struct further *to, const struct further *from, 
     for (size_t i = 0; i < from->columns && !status; i++) {
         const struct further_column *c = &from->column[i];
         status = smurf_further_add(to, c->name, strlen(c->name), c->is_word, err);
-        if (!status && !copy_words(&to->column[i].word, &c->word)) status = smurf_fail_memory(err);
+        if (!status && !smurf_names_copy(&to->column[i].word, &c->word)) status = smurf_fail_memory(err);
     }
     if (status) smurf_further_release(to);
     return status;
@@ -88,6 +81,38 @@ uint64_t smurf_further_hash(const smurf_data *data)
                : 0;
 }
 
+/* ---- Lists ----------------------------------------------------------------------------------- */
+
+static const char *const kind_name[] = {[FURTHER_NUMBER] = "=number", [FURTHER_WORD] = "=word"};
+
+bool smurf_further_next(const char **list, struct further_entry *out)
+{
+    if (!*list || !**list) return false;
+    *out = (struct further_entry){.name = *list, .n = strcspn(*list, ",")};
+    *list += out->n + ((*list)[out->n] == ',');
+    for (enum further_kind kind = FURTHER_NUMBER; kind <= FURTHER_WORD && !out->kind; kind++) {
+        size_t n = strlen(kind_name[kind]);
+        if (out->n <= n || memcmp(out->name + out->n - n, kind_name[kind], n) != 0) continue;
+        out->n -= n;
+        out->kind = kind;
+    }
+    return true;
+}
+
+const char *smurf_further_list(const struct further *f, struct arena *arena)
+{
+    size_t n = 1;
+    for (size_t i = 0; i < f->columns; i++) n += strlen(f->column[i].name) + sizeof "=number,";
+    char *text = smurf_arena_alloc(arena, n), *p = text;
+    if (!text) return NULL;
+    *p = '\0';
+    for (size_t i = 0; i < f->columns; i++) {
+        p = stpcpy(stpcpy(p, i ? "," : ""), f->column[i].name);
+        p = stpcpy(p, kind_name[f->column[i].is_word ? FURTHER_WORD : FURTHER_NUMBER]);
+    }
+    return text;
+}
+
 /* ---- Translation ----------------------------------------------------------------------------- */
 
 void smurf_further_map_release(struct further_map *map)
@@ -122,7 +147,7 @@ static smurf_status map_column(struct further_map *map, size_t i, const struct f
         return smurf_fail_at(
             err, source, 0,
             "it has no further column '%.100s', which the train data has (name it with --features; only "
-            "tables and JSON with one object per event have such columns)",
+            "tables, packed files and JSON with one object per event have such columns)",
             to->name);
     const struct further_column *have = &from->column[at];
     if (have->is_word != to->is_word)

@@ -37,6 +37,18 @@ uint64_t smurf_further_hash(const smurf_data *data);
 /* The same columns in the same order, with the same words? */
 bool smurf_further_same(const struct further *a, const struct further *b);
 
+/* An entry of a list such as "amount,zip=word". */
+enum further_kind { FURTHER_OPEN, FURTHER_NUMBER, FURTHER_WORD };
+struct further_entry {
+    const char *name;
+    size_t n;
+    enum further_kind kind;
+};
+/* Takes the next entry off the list, which may be NULL; false at its end. */
+bool smurf_further_next(const char **list, struct further_entry *out);
+/* The columns as a list, with what they hold, in the arena; NULL: out of memory. */
+const char *smurf_further_list(const struct further *further, struct arena *arena);
+
 /* Translates rows of one set of columns into those of another, which are found by name. */
 struct further_map {
     size_t columns;

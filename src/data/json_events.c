@@ -224,12 +224,8 @@ smurf_status smurf_json_events_sniff(struct json_events *e, struct source *sourc
 static size_t list_features(const char *list, struct field *name, size_t most)
 {
     size_t found = 0;
-    for (const char *p = list; p && *p && found < most; p += *p == ',') {
-        size_t n = strcspn(p, ","), kind = n;
-        while (kind && p[kind] != '=') kind--;
-        name[found++] = (struct field){p, kind ? kind : n};
-        p += n;
-    }
+    struct further_entry entry;
+    while (found < most && smurf_further_next(&list, &entry)) name[found++] = (struct field){entry.name, entry.n};
     return found;
 }
 

@@ -80,3 +80,10 @@ void smurf_names_release(struct names *names)
     smurf_arena_release(&names->text);
     *names = (struct names){0};
 }
+
+bool smurf_names_copy(struct names *to, const struct names *from)
+{
+    for (uint32_t k = 0; k < from->count; k++)
+        if (smurf_names_intern(to, from->name[k], from->length[k]) != k) return false;
+    return true;
+}

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct names {
@@ -26,6 +27,8 @@ struct names {
 uint32_t smurf_names_intern(struct names *names, const char *text, size_t n);
 /* The number of a known text, else NAMES_FULL. */
 uint32_t smurf_names_find(const struct names *names, const char *text, size_t n);
+/* Adds the names of another table, in its order, to an empty one; false: out of memory. */
+bool smurf_names_copy(struct names *to, const struct names *from);
 void smurf_names_release(struct names *names);
 
 #endif

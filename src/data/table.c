@@ -256,7 +256,7 @@ smurf_status smurf_table_describe(const struct table *t, struct builder *b, cons
                              .guessed = c->guessed};
     smurf_status status = smurf_reading_copy(r, &reading, &b->text, err);
     if (!status && (c->further || (config->features && *config->features)) &&
-        !(r->features = smurf_choice_features(c, name, &b->text)))
+        !(r->features = smurf_further_list(&t->further, &b->text)))
         status = smurf_fail_memory(err);
     if (!status && c->others[0] && !(r->others = smurf_arena_text(&b->text, c->others, strlen(c->others))))
         status = smurf_fail_memory(err);

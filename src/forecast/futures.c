@@ -3,6 +3,7 @@
  *
  * Path i draws only from stream i of the seed, so results do not depend on threads. Each thread has its own forecast,
  * which is reset to the history before each path.
+ * Gaps are on ticks of the clock, if it has any, as those of the history are; a silence that ends within one is over.
  * Levels that adapt (adapt.c) stay as they are after the history: draws tell them nothing.
  */
 #include "forecast/forecast.h"
@@ -92,6 +93,13 @@ static uint32_t draw_type(smurf_forecast *f, double gap, double u, double *share
     return last;
 }
 
+/* In whole ticks, and no shorter than the silence so far. */
+static double on_ticks(const smurf_forecast *f, double gap)
+{
+    double tick = f->model->notes.tick, rounded = smurf_ticks_round(gap, tick);
+    return rounded < f->since ? rounded + tick : rounded;
+}
+
 static smurf_status run_path(smurf_forecast *f, const smurf_forecast *base, const smurf_futures_config *c, size_t i,
                              double *share, struct stop *stop, struct path *out, smurf_error *err)
 {
@@ -103,7 +111,7 @@ static smurf_status run_path(smurf_forecast *f, const smurf_forecast *base, cons
         status = smurf_forecast_check(f, err);
         if (status) return status;
         struct dist dist = smurf_forecast_dist(f);
-        double u = smurf_random_uniform(&random), gap = smurf_dist_quantile(&dist, u);
+        double u = smurf_random_uniform(&random), gap = on_ticks(f, smurf_dist_quantile(&dist, u));
         time += gap;
         if (!(time <= c->until) || !isfinite(time)) return SMURF_OK;
         uint32_t type = draw_type(f, gap, smurf_random_uniform(&random), share);

@@ -160,7 +160,7 @@ smurf_status smurf_further_view_fits(const struct further_view *v, const smurf_d
             return smurf_fail_at(
                 err, data->source, 0,
                 "it has no further column '%.100s', which the train data has (name it with --features; "
-                "only tables and JSON with one object per event have such columns)",
+                "only tables, packed files and JSON with one object per event have such columns)",
                 v->further.column[i].name);
     if (smurf_further_same(&v->further, &data->further)) return SMURF_OK;
     return smurf_fail_at(

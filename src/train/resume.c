@@ -172,16 +172,17 @@ static smurf_status check_data(const smurf_model *frame, const json_t *state, co
                                const smurf_data *dev, smurf_error *err)
 {
     const char *other = NULL;
-    if (frame->fingerprint != smurf_data_fingerprint(train) || frame->types != train->types ||
-        print_of(state, "train_columns") != smurf_further_hash(train))
-        other = "training";
-    else if (print_of(state, "dev") != (dev ? smurf_data_fingerprint(dev) : 0) || (dev && dev->types > train->types) ||
+    if (frame->fingerprint != smurf_data_fingerprint(train) || frame->types != train->types)
+        other = "training data";
+    else if (print_of(state, "dev") != (dev ? smurf_data_fingerprint(dev) : 0) || (dev && dev->types > train->types))
+        other = "dev data";
+    else if (print_of(state, "train_columns") != smurf_further_hash(train) ||
              print_of(state, "dev_columns") != (dev ? smurf_further_hash(dev) : 0))
-        other = "dev";
+        other = "further columns";
     if (!other) return SMURF_OK;
     return smurf_fail_at(
-        err, path, 0,
-        "the run was started with other %s data (resume with the same data and options, or start a new run)", other);
+        err, path, 0, "the run was started with other %s (resume with the same data and options, or start a new run)",
+        other);
 }
 
 static smurf_status damaged(const char *path, smurf_error *err)

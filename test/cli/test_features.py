@@ -46,6 +46,25 @@ class Reading(common.Case):
         self.assertEqual(lines[1].split("\t"), ["c0", "0", first[2], first[4], first[3]])
         self.assertEqual(len(lines), 801)
 
+    def test_packed_files_keep_them(self):
+        log = self.write("log.csv", orders())
+        self.smurf("convert", log, "log.smurf", "--features", "amount,region")
+        self.smurf("convert", log, "log.tsv", "--features", "amount,region")
+        self.smurf("convert", "log.smurf", "again.tsv")
+        self.assertEqual(self.content("again.tsv"), self.content("log.tsv"))
+        self.assertIn("features   amount, region (3 words)", self.smurf("info", "log.smurf").out)
+        out = self.smurf("info", "log.smurf", "--features", "region").out  # of those that are there
+        self.assertIn("features   region (3 words)", out)
+        self.assertNotIn("other columns", out)
+        self.assertNotIn("features  ", self.smurf("info", "log.smurf", "--features", "").out)
+        self.refuse("info", "log.smurf", "--features", "type", says="the packed file has no further column 'type', which --features names")
+        self.refuse("info", "log.smurf", "--features", "region,region", says="--features names 'region' twice")
+        self.refuse("info", "log.smurf", "--features", "region=number", says="the packed file has 'region' as words")
+        for data, *features in (log, "--features", "amount,region"), ("log.smurf",):
+            self.smurf("train", data, "-o", data + ".st", *SMALL, "--split", "8:1:1", "-q", *features)
+        self.assertEqual(self.content("log.csv.st"), self.content("log.smurf.st"))
+        self.assertEqual(self.smurf("predict", "log.csv.st", log).out, self.smurf("predict", "log.csv.st", "log.smurf").out)
+
     def test_errors(self):
         log = self.write("log.csv", orders())
         self.refuse("info", log, "--features", "colour", says="there is no column 'colour', which --features names")
@@ -54,10 +73,9 @@ class Reading(common.Case):
         self.refuse("info", "commas.csv", "--features", "amount", says="'amount' holds numbers with a comma, such as 0,5 .write a point")
         self.assertIn("amount", self.smurf("info", "commas.csv", "--features", "amount=word").out)
         self.refuse("convert", log, "out.jsonl", "--features", "auto", says="JSON Lines cannot hold the 2 further columns")
-        self.refuse("convert", log, "out.smurf", "--features", "region", says="packed cannot hold the 1 further column")
         self.smurf("convert", log, "out.jsonl")
         self.refuse("train", "out.jsonl", "--features", "amount",
-                    says="further columns are read from CSV, TSV and JSON with one object per event only")
+                    says="further columns are read from CSV, TSV, packed files and JSON with one object per event only")
         self.refuse("train", log, "--features", "auto", "--preset", "thp", "--split", "8:1:1",
                     says="model thp cannot see further columns: leave --features out")
         self.write("clash.csv", "customer,at,kind,type\n" + "".join("a,%d,x,%d\n" % (i, i % 3) for i in range(9)))
@@ -73,7 +91,7 @@ class Reading(common.Case):
         self.assertEqual(self.smurf("simulate", "covariate", "-n", "5", "--events", "4").raw, self.content("log.csv"))
         self.smurf("simulate", "covariate", "-n", "9", "--events", "4", "-o", "demo/", "-q")
         self.assertIn("demo/test.csv", self.listing())
-        self.refuse("simulate", "covariate", "-n", "5", "-o", "log.jsonl", "-q", says="write CSV or TSV")
+        self.refuse("simulate", "covariate", "-n", "5", "-o", "log.jsonl", "-q", says="write CSV, TSV or a packed file")
 
 
 class Models(models.ModelCase):
@@ -170,7 +188,7 @@ class Models(models.ModelCase):
         os.unlink(self.path("a.safetensors"))
         self.smurf("train", log, *options, "-o", "a.safetensors", "--resume", "-q", quiet=False)
         self.assertEqual(self.content("a.safetensors"), model)
-        self.refuse("train", log, *options[:2], "-o", "a.safetensors", "--resume", "-q", says="further column")
+        self.refuse("train", log, *options[:2], "-o", "a.safetensors", "--resume", "-q", says="started with other further columns")
 
     def test_no_column_fits(self):
         self.assertIn("features: none", self.smurf("train", self.at("plain.csv"), *SMALL, "--features", "auto", quiet=False).err)
