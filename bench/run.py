@@ -130,6 +130,14 @@ def ceiling(rows):
     return [statistics.median(row[what] / row["alone"] for row in turns) for what in ("pair", "threads")]
 
 
+def ceiling_lines(rows):
+    if not any(row["kind"] == "ceiling" for row in rows):
+        return []
+    pair, threads = ceiling(rows)
+    return [f"What the machine itself allows: two processes of one thread each, which share nothing, do {pair:.2f} times the work of one (paper, batch 16; median",
+            f"of turns in which one, two processes and two threads follow each other); two threads in the same turns {threads:.2f} times.", ""]
+
+
 def cores_table(rows):
     steps = [row for row in rows if row["kind"] == "step"]
     one = {row["name"]: row["events_per_second"] for row in steps if row["threads"] == 1}
@@ -199,6 +207,7 @@ def cores_section(rows):
         "",
         *cores_table(rows),
         "",
+        *ceiling_lines(rows),
         f"Beside another process that computes, on two cores, two threads take {busy_ratio(rows):.2f} times as long as one thread takes alone.",
         "",
         f"On {about['name']} (`bench_train --cores`, kept in `bench/cores-16.jsonl`):",

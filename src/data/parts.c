@@ -103,7 +103,7 @@ static smurf_status begin(struct joined *j, const smurf_data *part, smurf_error 
     if (!status && (part->reading.time_column || part->reading.timezone))
         status = smurf_reading_copy(&b->reading, &part->reading, &b->text, err);
     if (status || !b->reading.time_column) return status;
-    if (!j->config.as) j->config.as = &b->reading;
+    j->config.as = &b->reading;
     if (j->config.features) j->config.features = b->reading.features; /* "auto" is decided */
     return SMURF_OK;
 }

@@ -33,16 +33,23 @@ struct adam_rates smurf_adam_rates(uint64_t t, double rate, double factor)
                                (float)(1 / (1 - pow(0.999, (double)t)))};
 }
 
+/* All threads have read the weights since they were last moved, so that a core must take each line of them from the
+   others before it writes. It asks for lines ahead. */
 OP_CLONES
 static void move(size_t n, struct adam_rates r, const float *restrict g, float *restrict m, float *restrict v,
                  float *restrict w)
 {
+    enum { LINE = 16, BLOCK = 4 * LINE, AHEAD = 8 * BLOCK };
     const float b1 = 0.9f, b2 = 0.999f, eps = 1e-5f;
-    for (size_t i = 0; i < n; i++) {
-        float x = g[i] * r.factor;
-        m[i] = b1 * m[i] + (1 - b1) * x;
-        v[i] = b2 * v[i] + (1 - b2) * x * x;
-        w[i] -= r.rate * m[i] / (sqrtf(v[i] * r.inverse) + eps);
+    for (size_t from = 0, to; from < n; from = to) {
+        to = n - from < BLOCK ? n : from + BLOCK;
+        for (size_t k = 0; k < BLOCK && n - from > AHEAD + k; k += LINE) __builtin_prefetch(w + from + AHEAD + k, 1);
+        for (size_t i = from; i < to; i++) {
+            float x = g[i] * r.factor;
+            m[i] = b1 * m[i] + (1 - b1) * x;
+            v[i] = b2 * v[i] + (1 - b2) * x * x;
+            w[i] -= r.rate * m[i] / (sqrtf(v[i] * r.inverse) + eps);
+        }
     }
 }
 

@@ -23,6 +23,7 @@ static double now(void)
 struct step_worker {
     struct feed_batch room;
     double idle, done; /* in the current region: seconds waited for others, and the end of its work */
+    size_t next, end;  /* slices of its share that nobody has taken */
     char apart[64];    /* no cache line in common */
 };
 
@@ -198,7 +199,6 @@ struct pass {
     bool backward;
     int workers, inner; /* slices at once, threads of each */
     size_t workspace;   /* floats of each worker */
-    size_t next;        /* first slice that nobody has taken */
     atomic_size_t left; /* slices that are not done */
 };
 
@@ -233,6 +233,18 @@ static double one_by_one(const struct pass *p, int threads)
     return sum;
 }
 
+/* Neighbours in the tree go to one worker, so that most sums are made of what its core has at hand. That takes a slab
+   for every slice: where there are fewer, slices are taken from left to right, by all from one share. */
+static void share_out(struct pass *p)
+{
+    struct train_step *s = p->s;
+    size_t shares = p->backward && p->count <= s->slabs ? (size_t)p->workers : 1;
+    for (size_t w = 0; w < (size_t)p->workers; w++) {
+        s->worker[w].next = w < shares ? p->count * w / shares : p->count;
+        s->worker[w].end = w < shares ? p->count * (w + 1) / shares : p->count;
+    }
+}
+
 static void plan(struct pass *p)
 {
     const struct train_step *s = p->s;
@@ -247,6 +259,7 @@ static void plan(struct pass *p)
     p->inner = 1;
     if (s->threads > 1 && one_by_one(p, s->threads) < longest_queue(p, p->workers))
         p->workers = 1, p->inner = s->threads;
+    share_out(p);
     atomic_init(&p->left, p->count);
 }
 
@@ -298,8 +311,18 @@ static size_t make_tree(struct train_step *s, const struct pass *p)
 
 /* ---- Slices ---------------------------------------------------------------------------------- */
 
+/* The worker that another one takes from: itself, or when it has nothing left, the one that has most. */
+static struct step_worker *giver(const struct pass *p, size_t worker)
+{
+    struct step_worker *all = p->s->worker, *most = &all[worker];
+    if (most->next < most->end) return most;
+    for (size_t w = 0; w < (size_t)p->workers; w++)
+        if (all[w].end - all[w].next > most->end - most->next) most = &all[w];
+    return most;
+}
+
 /* The next slice, and a slab for it, or NULL if all slabs are in use. False: none is left. */
-static bool take(struct pass *p, size_t *slice, float **slab)
+static bool take(struct pass *p, size_t worker, size_t *slice, float **slab)
 {
     struct train_step *s = p->s;
     bool is;
@@ -307,9 +330,10 @@ static bool take(struct pass *p, size_t *slice, float **slab)
     *slice = 0;
 #pragma omp critical(smurf_step)
     {
-        is = p->next < p->count;
+        struct step_worker *from = giver(p, worker);
+        is = from->next < from->end;
         if (is && p->backward && s->spares > 0) *slab = s->spare[--s->spares];
-        if (is && (*slab || !p->backward)) *slice = p->next++;
+        if (is && (*slab || !p->backward)) *slice = from->next++;
     }
     return is;
 }
@@ -353,7 +377,7 @@ static void work(struct pass *p, size_t worker)
 {
     size_t i, rows = 0;
     float *slab;
-    while (take(p, &i, &slab)) {
+    while (take(p, worker, &i, &slab)) {
         if (p->backward && !slab) {
             sched_yield(); /* another worker will spare one */
             continue;

@@ -121,6 +121,20 @@ class Parts(Case):
         for folder in "d", "d-one":
             self.smurf("train", folder, "-o", folder + ".safetensors", "--epochs", "1", "-q", *SMALL)
         self.assertTrue(self.content("d.safetensors") == self.content("d-one.safetensors"))
+        self.deal("d", table(10, events=10, name="w%d", seed=3), part="test")
+        for command in "eval", "predict", "score", "sample", "overdue", "watch":
+            more = ["--now", "500"] if command == "overdue" else ["--day", "100"] if command == "watch" else []
+            told = [self.smurf(command, "d.safetensors", folder, *more, quiet=False).out for folder in ("d", "d-one")]
+            self.assertEqual(told[0], told[1].replace("d-one", "d"))
+
+    def test_a_model_with_columns_of_its_own(self):
+        """Where its columns are missing, those of the first part are chosen, for all."""
+        self.write("one.csv", table(30).replace("user,time,type", "who,at,what"))
+        self.smurf("train", "one.csv", "-o", "m.safetensors", "--sequence", "who", "--time", "at", "--type", "what", "--epochs", "1",
+                   quiet=False, *SMALL)
+        self.deal("d", table(10, events=10))
+        told = [self.smurf("predict", "m.safetensors", folder, "--part", "train", quiet=False).out for folder in ("d", "d-one")]
+        self.assertEqual(*told)
 
     # ---- mistakes ----
 
