@@ -33,6 +33,7 @@ struct live {
     struct listener *first;
     size_t listeners;
     bool ended;
+    size_t before; /* events that were stored when it began */
 };
 
 /* ---- Messages ---------------------------------------------------------------------------------- */
@@ -198,6 +199,11 @@ struct service *live_service(struct live *live)
     return live->service;
 }
 
+size_t live_before(const struct live *live)
+{
+    return live->before;
+}
+
 bool live_ended(struct live *live)
 {
     pthread_mutex_lock(&live->lock);
@@ -211,6 +217,7 @@ int live_new(struct live **out, struct service *service)
     struct live *live = *out = calloc(1, sizeof *live);
     if (!live) out_of_memory();
     live->service = service;
+    live->before = store_events(service->store); /* not in the thread, which may begin when others have come */
     pthread_mutex_init(&live->lock, NULL);
     if (pthread_create(&live->thread, NULL, live_follow, live) == 0) return 0;
     pthread_mutex_destroy(&live->lock);

@@ -31,5 +31,7 @@ size_t live_listeners(struct live *live);
 void *live_follow(void *live);
 struct service *live_service(struct live *live);
 bool live_ended(struct live *live);
+/* The number of the last event before it began. */
+size_t live_before(const struct live *live);
 
 #endif

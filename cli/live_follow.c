@@ -128,7 +128,7 @@ void *live_follow(void *context)
     const struct timespec rest = {0, REST_MS * 1000000};
     struct live *live = context;
     struct store *store = live_service(live)->store;
-    size_t number = store_events(store);
+    size_t number = live_before(live);
     time_t beaten = steady_seconds();
     struct portion *p = calloc(1, sizeof *p);
     while (p && !live_ended(live)) {
