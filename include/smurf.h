@@ -225,9 +225,11 @@ typedef struct smurf_read_config {
         *as;           /* read like this, such as smurf_model_reading; what is given above comes first; may be NULL */
     const char *table; /* of a database: the table to read; NULL: the only one. Or */
     const char *query; /* one SELECT, whose rows are read. A query in `as` is not run: give it here */
-    const char *features; /* of tables and of JSON with one object per event: names of further columns that a model is
-                             to see, separated by commas; "=number" or "=word" behind a name says what it holds. "auto":
-                             all that hold numbers or few words; NULL: those of `as`; "": none */
+    const char
+        *features; /* of tables, of JSON with one object per event, and of packed files (NULL: all that are there):
+                      names of further columns that a model is
+                      to see, separated by commas; "=number" or "=word" behind a name says what it holds. "auto":
+                      all that hold numbers or few words; NULL: those of `as`; "": none */
 } smurf_read_config;
 
 SMURF_API void smurf_read_config_init_sized(smurf_read_config *config, size_t size);

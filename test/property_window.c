@@ -380,10 +380,8 @@ static void bounded_history(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_law_however_cut),
-        cmocka_unit_test(same_law_with_columns_and_clock),
-        cmocka_unit_test(pooled_laws_however_cut),
-        cmocka_unit_test(training_sees_the_same_events),
+        cmocka_unit_test(same_law_however_cut),    cmocka_unit_test(same_law_with_columns_and_clock),
+        cmocka_unit_test(pooled_laws_however_cut), cmocka_unit_test(training_sees_the_same_events),
         cmocka_unit_test(bounded_history),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
