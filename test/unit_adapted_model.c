@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "eval/evaluation.h"
 #include "forecast/forecast.h"
+#include "law/wrap.h"
 
 enum { EVENTS = 700 };
 
@@ -185,7 +186,8 @@ static void futures_begin_adapted(void **state)
         struct random random;
         smurf_random_init(&random, config.seed, i);
         smurf_futures_path(futures, i, &time, &type);
-        assert_true(time[0] == upper(f, smurf_random_uniform(&random)));
+        double gap = upper(f, smurf_random_uniform(&random));
+        assert_true(time[0] == smurf_ticks_round(gap, model->notes.tick));
     }
     assert_memory_equal(&before, &f->adaptive, sizeof before);
     smurf_futures_free(futures);
