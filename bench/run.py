@@ -135,7 +135,8 @@ def ceiling_lines(rows):
         return []
     pair, threads = ceiling(rows)
     return [f"What the machine itself allows: two processes of one thread each, which share nothing, do {pair:.2f} times the work of one (paper, batch 16; median",
-            f"of turns in which one, two processes and two threads follow each other); two threads in the same turns {threads:.2f} times.", ""]
+            f"of turns in which one, two processes and two threads follow each other); two threads in the same turns {threads:.2f} times. `make bench` asks for 1.98, or 99% of",
+            "what two processes do where that is less.", ""]
 
 
 def cores_table(rows):
@@ -232,7 +233,11 @@ def cores_misses(rows, threads_checked=(2, 16)):
     for (name, threads), row in step.items():
         if "batch 16" in name or "batch 64" in name:
             checks.append((row["serial"] < 0.02, f"{name}, {threads} threads: {100 * row['serial']:.1f}% serial, 2% are allowed"))
-    for name, threads, least in (("paper, batch 4", 2, 1.84), ("paper, batch 16", 2, 1.98), ("paper, batch 64", 16, 8), ("default, batch 64", 16, 8)):
+    if 2 in threads_checked:  # two threads cannot do more than two processes that share nothing
+        pair, two = ceiling(rows)
+        least = min(1.98, 0.99 * pair)
+        checks.append((two >= least, f"paper, batch 16: 2 threads give {two:.3f}x, {least:.3f} is required"))
+    for name, threads, least in (("paper, batch 4", 2, 1.84), ("paper, batch 64", 16, 8), ("default, batch 64", 16, 8)):
         if (name, threads) in step and threads in threads_checked:
             checks.append((gain(name, threads) >= least, f"{name}: {threads} threads give {gain(name, threads):.2f}x, {least} is required"))
     return [words for met, words in checks if not met]
