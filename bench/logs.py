@@ -28,25 +28,27 @@ class Log:
     path: str
     options: list = dataclasses.field(default_factory=list)
     one: bool = False  # one log, cut in time
+    clock: bool = False  # with dates of two weeks and 2,000 events
 
 
 LOGS = [
-    Log("sepsis", "hospital cases", "logs/sepsis.csv.gz"),
-    Log("ufo", "UFO sightings, one log", "logs/ufo.csv.gz", ["--type", "Shape Reported"], one=True),
-    Log("seattle911", "emergency calls, one log", "logs/seattle911.csv.gz", one=True),
-    Log("pdm", "machine errors", "logs/pdm.csv"),
+    Log("sepsis", "hospital cases", "logs/sepsis.csv.gz", clock=True),
+    Log("ufo", "UFO sightings, one log", "logs/ufo.csv.gz", ["--type", "Shape Reported"], one=True, clock=True),
+    Log("seattle911", "emergency calls, one log", "logs/seattle911.csv.gz", one=True, clock=True),
+    Log("pdm", "machine errors", "logs/pdm.csv", clock=True),
     Log("bike", "bike trips", "logs/bike.csv"),
     Log("ssh", "a server's log", "logs/ssh.csv", one=True),
     Log("mimic2", "MIMIC-II", "mimic2"),
 ]
 # Parts of the default preset, and the options of smurf train that switch them off.
 ALL = ("all", [])
-OFF = [("no pool", ["--pool", "off"]), ("no counts", ["--counts", "off"]), ("tails not bounded", ["--tail", "off"])]
+NO_CLOCK = ("no clock", ["--wall-clock", "off"])
+OFF = [("no pool", ["--pool", "off"]), ("no counts", ["--counts", "off"]), NO_CLOCK, ("tails not bounded", ["--tail", "off"])]
 OFF_ONE, OFF_SEVERAL = ("levels do not adapt", ["--adaptive", "0"]), ("no end of a case", ["--no-end"])
 
 
 def parts(log):
-    return [ALL, *OFF, OFF_ONE if log.one else OFF_SEVERAL]
+    return [ALL, *(part for part in OFF if part != NO_CLOCK or log.clock), OFF_ONE if log.one else OFF_SEVERAL]
 
 
 def run(arguments, log, part, options, seed):

@@ -48,7 +48,12 @@ def open_interval(on, off):
     return f"{100 * (on['coverage'][18] - on['coverage'][0]):.1f}"
 
 
+WORTH = [*both("CRPS", 4, crps), *both("gain over the best naive law %", 1, gain), *both("log-lik.", 3, lambda answer: answer["log_likelihood"]),
+         *both("types %", 1, lambda answer: answer["acc_true_time"])]
 PARTS = [
+    Part("memory", "Decayed counts on real logs", "Decayed counts of the events on ten time scales as inputs (on) or not (`--counts off`). CRPS in mean train gaps.", ALL, "no counts", WORTH),
+    Part("clock", "The clock on the wall", "The time of day and the day of the week as inputs and inside the law (on) or not (`--wall-clock off`), on the logs of two weeks or more.",
+         lambda log: log.clock, "no clock", WORTH),
     Part("ends", "The end of a case",
          "Logs of cases, with P(no further event) learned (on) and with `--no-end` (off). After some events nothing came until the end of observation: their share, what was forecast for it, and the Brier "
          "score of that forecast.",
