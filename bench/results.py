@@ -258,7 +258,8 @@ def verdicts(all_found):
     fails = [f"{NAME[m]} on {TITLE[data]}" for data, m in others if ours[data][m]["crps"] > naive[data]["marginal"]["crps"]]
     return [
         f"- The default preset has the lowest CRPS of the trained models on {', '.join(leads) or 'no set'}" + (f", not on {', '.join(loses)}." if loses else "."),
-        f"- The exact laws of the other models are better than published in {len(below)} of {2 * len(known)} CS and CRPS values. By Langevin draws, as published, the same models have a worse CS in {len(worse)} of the {len(drawn)} cases measured. Their",
+        f"- The exact laws of the other models are better than published in {len(below)} of {2 * len(known)} CS and CRPS values."
+        + (f" By Langevin draws, as published, the same models have a worse CS in {len(worse)} of the {len(drawn)} cases measured." if drawn else "") + " Their",
         "  settings are not given in the paper; here they have the width, layers and steps of the default preset, mean time, and no gap feature." + (f" Worse than the marginal law: {', '.join(fails)}." if fails else ""),
         *steps_line(all_found),
         f"- No published table includes a naive law. The law of recent gaps is better calibrated than the exact law of every other model on {', '.join(calm) or 'no set'}.",
