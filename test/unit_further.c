@@ -572,7 +572,7 @@ static void resumed_with_other_columns(void **state)
     char path[] = "/tmp/smurf-further-XXXXXX";
     smurf_data *data = simulate(10, 20, 9), *dev = simulate(4, 20, 10);
     smurf_settings *settings;
-    smurf_trainer *t, *again;
+    smurf_trainer *t, *again = NULL;
     smurf_error err;
     close(mkstemp(path));
     if (smurf_settings_new(&settings, "default", data, &err) || smurf_further_adopt(dev, &data->further, &err) ||
