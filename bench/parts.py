@@ -9,7 +9,7 @@ import typing
 
 import logs
 
-ONE, SEVERAL, ALL = (lambda log: log.one), (lambda log: not log.one), (lambda log: True)
+ONE, ALL = (lambda log: log.one), (lambda log: True)
 
 
 @dataclasses.dataclass
@@ -57,7 +57,7 @@ PARTS = [
     Part("ends", "The end of a case",
          "Logs of cases, with P(no further event) learned (on) and with `--no-end` (off). After some events nothing came until the end of observation: their share, what was forecast for it, and the Brier "
          "score of that forecast.",
-         SEVERAL, "no end of a case",
+         lambda log: not log.one and log.name != "mimic2", "no end of a case",
          [("nothing came %", lambda on, off: logs.text(of_ends("share", 100)(on), 1)), *both("forecast %", 1, of_ends("forecast", 100)), *both("Brier score", 4, of_ends("brier")), *both("CRPS", 4, crps)]),
     Part("ties", "Ticks and ties",
          "Coverage of the central 90% interval. On: its ends are ticks of the clock and belong to it, as users see it. Off: from the 5% to below the 95% quantile of the law, so that a tie at the end "
