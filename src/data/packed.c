@@ -65,8 +65,10 @@ struct target {
     uint64_t bytes;
 };
 
+/* bytes may be NULL if n is 0. */
 static void put(struct target *to, const void *bytes, size_t n)
 {
+    if (!n) return;
     to->bytes += n;
     if (to->sink)
         smurf_sink_bytes(to->sink, bytes, n);
