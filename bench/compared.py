@@ -34,13 +34,24 @@ def restore(arguments):
             path.write_text(kept["text"])
 
 
+def shortened(value, key=""):
+    """Numbers with seven digits, and names of files without their folders."""
+    if isinstance(value, dict):
+        return {name: shortened(one, name) for name, one in value.items()}
+    if isinstance(value, list):
+        return [shortened(one) for one in value]
+    if isinstance(value, float):
+        return float(f"{value:.7g}")
+    return pathlib.PurePath(value).name if key == "data" else value
+
+
 def keep(arguments):
     """Keeps what was finished; of logs, what the tables need."""
     kept = {json.loads(line)["path"]: line for line in KEPT.read_text().splitlines()} if KEPT.exists() else {}
     for path in [*arguments.runs.glob("*/*/result-*.json"), *arguments.runs.glob("json/*.json"), *arguments.runs.glob("*/*/log.jsonl")]:
         text, name = path.read_text(), str(path.relative_to(arguments.runs))
         if path.suffix == ".json":
-            text = json.dumps(json.loads(text), separators=(",", ":"))
+            text = json.dumps(shortened(json.loads(text)), separators=(",", ":"))
         elif list(path.parent.glob("result-*.json")):
             text = "".join(json.dumps({"seconds": json.loads(line)["seconds"]}) + "\n" for line in text.splitlines())
         else:
