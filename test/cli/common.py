@@ -14,7 +14,7 @@ import unittest
 ROOT = os.environ.get("SMURF_ROOT") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SMURF = os.path.abspath(os.environ.get("SMURF") or os.path.join(ROOT, "build", "smurf"))
 SHARED = os.environ.get("SMURF_SHARED") or os.path.join(os.path.dirname(os.path.abspath(ROOT)), "shared")
-TIMEOUT = 100
+TIMEOUT = 250
 
 
 def environment(**more):
