@@ -20,18 +20,19 @@ COLUMNS = [("cs", "CS %", 2, -1), ("crps", "CRPS", 4, -1), ("cer", "CER %", 2, -
            ("acc_true_time", "at true time %", 2, 1), ("log_likelihood", "log-lik.", 3, 1), ("skill", "skill %", 1, 1)]
 
 
-# Finished cells and answers of earlier runs, by their path in --runs: the long ones take days, and come one by one.
-KEPT = ROOT / "bench" / "kept.jsonl"
+# Finished cells and answers of earlier runs, a file for each data set, by their path in --runs: the long ones take days, and come one by one.
+KEPT = ROOT / "bench" / "kept"
 
 
 def restore(arguments):
     """Puts what was kept where smurf compare finds it."""
-    for line in KEPT.read_text().splitlines() if KEPT.exists() else []:
-        kept = json.loads(line)
-        path = arguments.runs / kept["path"]
-        if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(kept["text"])
+    for file in sorted(KEPT.glob("*.jsonl")):
+        for line in file.read_text().splitlines():
+            kept = json.loads(line)
+            path = arguments.runs / kept["path"]
+            if not path.exists():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(kept["text"])
 
 
 def shortened(value, key=""):
@@ -45,10 +46,11 @@ def shortened(value, key=""):
     return pathlib.PurePath(value).name if key == "data" else value
 
 
-def keep(arguments):
+def keep(arguments, data):
     """Keeps what was finished; of logs, what the tables need."""
-    kept = {json.loads(line)["path"]: line for line in KEPT.read_text().splitlines()} if KEPT.exists() else {}
-    for path in [*arguments.runs.glob("*/*/result-*.json"), *arguments.runs.glob("json/*.json"), *arguments.runs.glob("*/*/log.jsonl")]:
+    file = KEPT / f"{data}.jsonl"
+    kept = {json.loads(line)["path"]: line for line in file.read_text().splitlines()} if file.exists() else {}
+    for path in [*arguments.runs.glob(f"json/{data}-*.json"), *arguments.runs.glob(f"{data}/*/result-*.json"), *arguments.runs.glob(f"{data}/*/log.jsonl")]:
         text, name = path.read_text(), str(path.relative_to(arguments.runs))
         if path.suffix == ".json":
             text = json.dumps(shortened(json.loads(text)), separators=(",", ":"))
@@ -57,7 +59,8 @@ def keep(arguments):
         else:
             continue  # not finished
         kept[name] = json.dumps({"path": name, "text": text})
-    KEPT.write_text("".join(kept[name] + "\n" for name in sorted(kept)))
+    KEPT.mkdir(exist_ok=True)
+    file.write_text("".join(kept[name] + "\n" for name in sorted(kept)))
 
 
 def add_options(parser):

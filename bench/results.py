@@ -3,8 +3,8 @@
 
     bench/results.py [--command SMURF] [--data FOLDER] [--runs FOLDER] [--threads N] [--only SET[/CALL] ...] [--seeds N] [--write]
 
-Runs are stored: complete ones are not repeated, interrupted ones are resumed. What is complete is also kept in bench/kept.jsonl, which
-another computer begins with. --only takes names such as mimic2 or
+Runs are stored: complete ones are not repeated, interrupted ones are resumed. What is complete is also kept in bench/kept, which another
+computer begins with. --only takes names such as mimic2 or
 stackoverflow/rivals. --write only writes the document, from existing answers; it says what was not run.
 """
 
@@ -65,7 +65,7 @@ def answers(arguments, data):
         here = argparse.Namespace(**{**vars(arguments), "write": not asked})
         answer = compare(here, data, models, at_most(options, arguments.seeds)) if asked else None
         if answer:
-            keep(arguments)
+            keep(arguments, data)
         answer = most_seeds(arguments, data, models, options) or answer
         if kind not in found or not found[kind]:
             found[kind] = answer
