@@ -339,6 +339,15 @@ static int run(struct session *s, const smurf_settings *settings, const smurf_sp
     return wrong;
 }
 
+/* What --device cuda leaves out of a model that would be trained on the processor (fit.c). */
+static void tell_no_clock(const smurf_settings *settings, const smurf_data *train)
+{
+    char clock[16];
+    smurf_settings_get(settings, "wall-clock", clock, sizeof clock, NULL);
+    if (strcmp(clock, "auto") == 0 && smurf_data_is_calendar(train))
+        report_done("the model does not see the time of day and the day of the week, which a GPU cannot train");
+}
+
 static int train(const struct train_options *o, const smurf_split *split, int recalibrate)
 {
     struct session s = {.o = o,
@@ -351,6 +360,7 @@ static int train(const struct train_options *o, const smurf_split *split, int re
         settings = settings_new(NULL, NULL, common.seed, common_threads());
     else
         status = configure(&settings, o, split->train);
+    if (!status && !o->resume && strcmp(o->device, "cuda") == 0) tell_no_clock(settings, split->train);
     if (!status) status = run(&s, settings, split, recalibrate);
     if (s.log && fclose(s.log) != 0 && !status) status = report_log(&s);
     smurf_settings_free(settings);

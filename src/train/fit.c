@@ -199,7 +199,8 @@ smurf_status smurf_fit(smurf_model **out, const smurf_settings *settings, const 
     f.c = defaults;
     smurf_status status = smurf_sized_take(&f.c, sizeof f.c, given, "smurf_fit_config", err);
     if (!status) status = check(&f, err);
-    if (f.device == DEVICE_CUDA && f.settings.wall_clock == CLOCK_AUTO) f.settings.wall_clock = CLOCK_OFF; /* not there */
+    if (f.device == DEVICE_CUDA && f.settings.wall_clock == CLOCK_AUTO)
+        f.settings.wall_clock = CLOCK_OFF; /* a GPU has none */
     if (!status) status = smurf_fit_divide(&f.selecting, &f.calibrating, dev, f.c.recalibrate, f.settings.seed, err);
     if (f.selecting) f.dev = f.selecting;
     if (!status) status = begin(&f, err);
